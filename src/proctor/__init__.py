@@ -1,0 +1,94 @@
+"""proctor runs any agent over a suite of tests, keeps what happened, and grades it as often as you like.
+
+What stands in `__all__` is public, and so are `proctor.eval` and `proctor.testing`. Everything else is private.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from proctor.errors import ProctorError
+    from proctor.graders.base import GraderBase
+    from proctor.graders.contains import Contains
+    from proctor.graders.exact_match import ExactMatch
+    from proctor.graders.files import FileContains, FileEquals, FileExists
+    from proctor.graders.function import grader
+    from proctor.graders.is_json import IsJson
+    from proctor.graders.llm_judge import LlmJudge
+    from proctor.graders.number import Number
+    from proctor.graders.one_of import OneOf
+    from proctor.graders.regex import Regex
+    from proctor.graders.similarity import Similarity
+    from proctor.ports import GraderOptions, RunView
+    from proctor.records.grade import Cause, Grade, Outcome, failed, inconclusive, passed, scalar
+    from proctor.records.run import Record
+    from proctor.records.suite import Test
+
+__all__ = [
+    "Cause",
+    "Contains",
+    "ExactMatch",
+    "FileContains",
+    "FileEquals",
+    "FileExists",
+    "Grade",
+    "GraderBase",
+    "GraderOptions",
+    "IsJson",
+    "LlmJudge",
+    "Number",
+    "OneOf",
+    "Outcome",
+    "ProctorError",
+    "Record",
+    "Regex",
+    "RunView",
+    "Similarity",
+    "Test",
+    "failed",
+    "grader",
+    "inconclusive",
+    "passed",
+    "scalar",
+]
+
+_HOMES = {
+    "errors": ("ProctorError",),
+    "graders.base": ("GraderBase",),
+    "graders.contains": ("Contains",),
+    "graders.exact_match": ("ExactMatch",),
+    "graders.function": ("grader",),
+    "graders.regex": ("Regex",),
+    "graders.one_of": ("OneOf",),
+    "graders.number": ("Number",),
+    "graders.is_json": ("IsJson",),
+    "graders.files": (
+        "FileContains",
+        "FileEquals",
+        "FileExists",
+    ),
+    "graders.llm_judge": ("LlmJudge",),
+    "graders.similarity": ("Similarity",),
+    "ports": ("GraderOptions", "RunView"),
+    "records.grade": ("Cause", "Grade", "Outcome", "failed", "inconclusive", "passed", "scalar"),
+    "records.run": ("Record",),
+    "records.suite": ("Test",),
+}
+_HOME_OF = {name: f"proctor.{home}" for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its home when it is first asked for: `import proctor` itself costs nothing."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'proctor' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

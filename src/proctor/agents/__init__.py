@@ -1,0 +1,1 @@
+"""The kinds of agent; they do not know each other."""

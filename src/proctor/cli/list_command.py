@@ -1,0 +1,50 @@
+"""List recorded runs with their numbers, as the last complete grading left them. Changes nothing.
+
+Examples:
+  proctor list runs/einstein
+  proctor list runs --json
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from proctor.cli.arguments import add_paths
+from proctor.cli.output import clean, number, seconds, summary_lines, table, write_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `proctor list` can be told."""
+    add_paths(parser)
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Read, and draw the table."""
+    from proctor.engine.reporting import report_paths
+
+    report = report_paths(arguments.paths)
+    if arguments.json:
+        write_json(report)
+        return 0
+    several = len(report.groups) > 1
+    rows = [
+        (*(["GROUP"] if several else []), "RUN", "TRIAL", "ENDED", "TIME", "OUTCOME", "OBJECTIVE", "ROUNDS")
+    ]
+    for group in report.groups:
+        for run in group.runs:
+            cells = (
+                clean(run.run),
+                str(run.trial),
+                run.ending.value,
+                seconds(run.duration_s),
+                run.outcome.value,
+                number(run.objective),
+                str(run.rounds),
+            )
+            rows.append((*([clean(group.path)] if several else []), *cells))
+    for line in table(rows):
+        print(line)
+    for line in summary_lines(report):
+        print(line)
+    return 0

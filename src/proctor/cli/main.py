@@ -1,0 +1,137 @@
+"""The door: finds the command, and is the one place where every error ends.
+
+Only the command that was asked for is imported; `--help` and `--version` import none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+COMMANDS = {
+    "run": "run an agent over a suite, and keep each run",
+    "grade": "grade recorded runs with the graders that they hold",
+    "list": "list recorded runs with their numbers",
+    "show": "show one run: what went in, what came out, its grades",
+    "tests": "list the tests of a suite",
+}
+"""The command NAME is the module `NAME_command` of this package."""
+
+DESCRIPTION = """\
+proctor runs any agent over a suite of tests, keeps what happened in a run directory
+that anyone can copy, and grades it as often as you like.
+"""
+
+EPILOG = """\
+a first evaluation:
+  proctor run agent.py:main --suite evals/einstein --out runs/einstein
+  proctor grade runs/einstein
+
+exit codes: 0 all gates passed, 1 the job could not be done, 2 a gate failed,
+3 inconclusive, 4 an agent did not end well, 5 a budget ran out, 130 interrupted
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are our errors, with a proposal where a name is nearly right."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing and leaving."""
+        from proctor.errors import UsageError, did_you_mean
+
+        fix = f"`{self.prog} --help` shows what can be said."
+        if message.startswith("unrecognized arguments: "):
+            word = message.removeprefix("unrecognized arguments: ").split(" ")[0]
+            options = [option for action in self._actions for option in action.option_strings]
+            near = did_you_mean(word.split("=")[0], options)
+            fix = f"Did you mean {near}? {fix}" if near else fix
+        raise UsageError(message, fix=fix)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code; nothing that a user can cause leaves a traceback."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _dispatch(words)
+    except KeyboardInterrupt:
+        return _say("interrupted", 130)
+    except BrokenPipeError:
+        # Whoever read our output has left; there is nobody to tell.
+        sys.stdout = None  # pyright: ignore[reportAttributeAccessIssue]
+        return 0
+    except Exception as error:  # noqa: BLE001  # the error boundary
+        return _end(error)
+
+
+def build_parser(name: str, *, add_help: bool = True) -> Parser:
+    """The parser of one command, with its arguments."""
+    parser = Parser(
+        prog=f"proctor {name}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+        add_help=add_help,
+    )
+    module = importlib.import_module(f"proctor.cli.{name}_command")
+    parser.description = module.__doc__
+    module.add_arguments(parser)
+    return parser
+
+
+def _dispatch(words: list[str]) -> int:
+    from proctor.cli import completion
+
+    if completion.is_asked():
+        return completion.answer()
+    if not words or words[0] in ("-h", "--help", "help"):
+        sys.stdout.write(_help())
+        return 0 if words else 1
+    if words[0] in ("-V", "--version"):
+        import proctor
+
+        sys.stdout.write(f"proctor {proctor.__version__}\n")
+        return 0
+    name, rest = words[0], words[1:]
+    if name not in COMMANDS:
+        from proctor.errors import UnknownName, did_you_mean
+
+        near = did_you_mean(name, list(COMMANDS))
+        raise UnknownName(
+            f"there is no command {name!r}",
+            fix=(f"Did you mean {near!r}? " if near else "") + "`proctor --help` lists the commands.",
+        )
+    arguments = build_parser(name).parse_args(rest)
+    code = importlib.import_module(f"proctor.cli.{name}_command").main(arguments)
+    sys.stdout.flush()
+    return int(code)
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]
+    return (
+        "usage: proctor COMMAND ...\n\n"
+        f"{DESCRIPTION}\ncommands:\n"
+        + "\n".join(lines)
+        + f"\n\n{EPILOG}\n`proctor COMMAND --help` says more of one; `proctor --version`.\n"
+    )
+
+
+def _end(error: Exception) -> int:
+    from proctor.errors import ProctorError
+
+    if isinstance(error, ProctorError):
+        from proctor.cli.output import clean_lines
+
+        return _say(clean_lines(str(error)), 1)
+    import traceback
+
+    traceback.print_exc()
+    return _say("this is a defect of proctor; please report it with the lines above", 70)
+
+
+def _say(text: str, code: int) -> int:
+    sys.stderr.write(f"proctor: {text}\n")
+    return code

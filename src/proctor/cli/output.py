@@ -1,0 +1,173 @@
+"""Records into text or JSON. Nothing in here computes; what an agent wrote is shown with control characters inert."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.records.grade import Outcome
+from proctor.records.report import GradeLine, GroupReport, Report, RunReport
+
+
+def clean(text: str) -> str:
+    r"""One line of untrusted text: control, format and separator characters are shown as escapes.
+
+    >>> print(clean("a\x1b[31mb\nc"))
+    a\x1b[31mb\nc
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def clean_lines(text: str) -> str:
+    """Several lines of untrusted text, each made inert."""
+    return "\n".join(clean(line) for line in text.split("\n"))
+
+
+def shorten(text: str, width: int) -> str:
+    """At most `width` characters, with a mark where something is left out."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def seconds(duration_s: float | None) -> str:
+    """A duration for people: `0.4s`, `47s`, `5m17s`, `1h02m`."""
+    if duration_s is None:
+        return ""
+    if duration_s < 9.95:
+        return f"{duration_s:.1f}s"
+    whole = round(duration_s)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02}s"
+    return f"{whole // 3600}h{whole % 3600 // 60:02}m"
+
+
+def number(value: float | None) -> str:
+    """A score with three decimals; `-` where it is undefined."""
+    return "-" if value is None else f"{value:.3f}"
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun: `1 test`, `3 tests`."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def table(rows: Sequence[Sequence[str]]) -> Iterable[str]:
+    """Lines with aligned columns; the last column is not padded."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths[:-1], strict=True)]
+        yield "  ".join([*cells, row[-1]]).rstrip()
+
+
+def write_json(record: Any, target: Path | None = None) -> None:
+    """A record as one JSON document, on standard output or into a file, which appears whole."""
+    text = msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
+    if target is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text)
+        return
+    from proctor.errors import UsageError
+
+    temporary = target.with_name(f".{target.name}.part")
+    try:
+        temporary.write_bytes(text)
+        temporary.replace(target)
+    except OSError as error:
+        raise UsageError(
+            f"{str(target)!r} cannot be written: {error.strerror}", fix="Name another file with -o."
+        ) from error
+
+
+def grading_lines(report: Report) -> Iterable[str]:
+    """What `grade` prints."""
+    for group in report.groups:
+        yield f"{group.path}"
+        for run in group.runs:
+            yield from _graded_run(run)
+        yield ""
+    yield from summary_lines(report)
+
+
+def summary_lines(report: Report) -> Iterable[str]:
+    """The numbers of each group, and of all where there are several."""
+    for group in report.groups:
+        label = f"{group.path}  " if len(report.groups) > 1 else ""
+        yield f"{label}{_mean_line(group)}"
+        yield f"{label}{_counts(group)}"
+    if len(report.groups) > 1:
+        yield f"all groups  mean {number(report.mean)} over {counted(report.n, 'test')}{_bounds(report)}"
+    several = len(report.groups) > 1
+    failed = [
+        f"{group.path}/{run.run}" if several else run.run
+        for group in report.groups
+        for run in group.runs
+        if run.has_gate and run.gates_passed is False
+    ]
+    if failed:
+        yield f"gate failed: {shorten(', '.join(failed), 200)}"
+
+
+def grade_lines(grades: Sequence[GradeLine], indent: str = "    ") -> Iterable[str]:
+    """One line a grade, and what the grader said below it."""
+    width = max((len(clean(grade.grader)) for grade in grades), default=0)
+    for grade in grades:
+        marks = " ".join(_marks(grade))
+        yield f"{indent}{clean(grade.grader):<{width}}  {_finding(grade)}  {marks}".rstrip()
+        said = grade.feedback
+        if grade.cause is not None:
+            said = f"[{grade.cause.value}] {said}"
+        for line in said.split("\n") if said else ():
+            yield f"{indent}    {shorten(clean(line), 300)}"
+
+
+def _graded_run(run: RunReport) -> Iterable[str]:
+    trial = f"  trial {run.trial}" if run.run != run.test else ""
+    shown = number(run.objective)
+    if run.objective is None and run.ending.is_evidence:
+        shown = f"{run.bounds.low:.3f} to {run.bounds.high:.3f}"
+    ending = "" if run.ending == "ok" else f"  ended: {run.ending.value}"
+    yield f"  {run.test}{trial}  {shown}  {run.outcome.value}{ending}"
+    if run.description:
+        yield f"    {shorten(clean(run.description), 200)}"
+    if run.reason:
+        yield f"    not graded: {shorten(clean(run.reason.split(chr(10))[0]), 300)}"
+    yield from grade_lines(run.grades)
+
+
+def _finding(grade: GradeLine) -> str:
+    if grade.outcome is Outcome.INCONCLUSIVE or grade.scale == "binary":
+        return grade.outcome.value
+    return number(grade.score)
+
+
+def _marks(grade: GradeLine) -> Iterable[str]:
+    if grade.must_pass:
+        yield "gate"
+    if grade.scale == "scalar" and grade.threshold > 0:
+        yield f"(bar {grade.threshold:g}: {grade.outcome.value})"
+    if grade.weight != 1:
+        yield f"weight {grade.weight:g}"
+
+
+def _mean_line(group: GroupReport) -> str:
+    return f"mean {number(group.mean)} over {counted(group.n, 'test')}{_bounds(group)}"
+
+
+def _bounds(record: GroupReport | Report) -> str:
+    if record.bounds.is_exact:
+        return ""
+    return f"; with what is missing, from {record.bounds.low:.3f} to {record.bounds.high:.3f}"
+
+
+def _counts(group: GroupReport) -> str:
+    return (
+        f"planned {group.planned} = graded {group.graded} + inconclusive {group.inconclusive} + "
+        f"errored {group.errored} + harness failures {group.harness_failures} + interrupted {group.interrupted}"
+    )

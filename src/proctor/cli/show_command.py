@@ -1,0 +1,102 @@
+"""Show one run: what went in, what came out, how it ended, its files and its grades. Changes nothing.
+
+Example:
+  proctor show runs/einstein/birthday
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from proctor.cli.output import clean, clean_lines, counted, grade_lines, number, seconds, write_json
+from proctor.records.json_value import text_of
+from proctor.records.report import RunReport
+from proctor.records.run import RunFacts
+
+MOST_CHARACTERS = 4000
+MOST_FILES = 50
+
+
+class ShowDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What `proctor show --json` prints."""
+
+    schema: str = "proctor.show/1"
+    facts: RunFacts
+    output: Any
+    report: RunReport
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `proctor show` can be told."""
+    parser.add_argument("run", metavar="RUN", type=Path, help="a run directory")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Read, and draw the run."""
+    from proctor.engine.reporting import read_run
+    from proctor.stores.discover import find_run
+
+    run = find_run(arguments.run)
+    facts = run.facts()
+    document = ShowDocument(facts=facts, output=run.output(facts), report=read_run(run))
+    if arguments.json:
+        write_json(document)
+        return 0
+    for line in _lines(document, run.workdir):
+        print(line)
+    return 0
+
+
+def _lines(document: ShowDocument, workdir: Path) -> Iterator[str]:
+    facts, report = document.facts, document.report
+    yield f"{report.run}  test {facts.test.id}  trial {facts.trial}"
+    yield f"agent      {facts.agent.kind} {clean(facts.agent.label)}"
+    code = "" if facts.exit_code is None else f", exit code {facts.exit_code}"
+    yield f"ended      {facts.ending.value}{code}, after {seconds(facts.duration_s)}, at {facts.ended_at}"
+    yield f"objective  {number(report.objective)}  {report.outcome.value}, {counted(report.rounds, 'round')} of grades"
+    if report.reason:
+        yield from _part("reason", report.reason)
+    for note in facts.notes:
+        yield from _part("note", note)
+    if facts.test.input is not UNSET:
+        yield from _part("input", text_of(facts.test.input))
+    yield from _part("output", "(nothing)" if document.output is None else text_of(document.output))
+    if facts.test.expected is not UNSET:
+        yield from _part("expected", text_of(facts.test.expected))
+    if facts.defect is not None and facts.defect.stack:
+        yield from _part("stack", facts.defect.stack)
+    if report.grades:
+        yield "grades"
+        yield from grade_lines(report.grades, "  ")
+    for grade in report.grades:
+        if grade.defect is not None and (grade.defect.stack or grade.defect.printed):
+            yield from _part(f"defect of {clean(grade.grader)}", grade.defect.stack)
+            if grade.defect.printed:
+                yield from _part("it printed", grade.defect.printed)
+    yield from _files(workdir)
+
+
+def _part(title: str, text: str) -> Iterator[str]:
+    yield title
+    cut = text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + f"… ({len(text)} characters)"
+    for line in clean_lines(cut.rstrip("\n")).split("\n"):
+        yield f"  {line}"
+
+
+def _files(workdir: Path) -> Iterator[str]:
+    names = sorted(
+        os.path.relpath(Path(here) / name, workdir) for here, _, files in os.walk(workdir) for name in files
+    )
+    if names:
+        yield f"workdir  {workdir}"
+        yield from (f"  {clean(name)}" for name in names[:MOST_FILES])
+        if len(names) > MOST_FILES:
+            yield f"  and {len(names) - MOST_FILES} more"

@@ -1,0 +1,33 @@
+"""List the tests of a suite, as `proctor run` would take them.
+
+Example:
+  proctor tests evals/einstein
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from proctor.cli.arguments import add_selection, selected_suite
+from proctor.cli.output import clean, counted, shorten, write_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `proctor tests` can be told."""
+    add_selection(parser, with_input=False)
+    parser.add_argument("--json", action="store_true", help="print the tests as JSON")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Load, and draw the list."""
+    suite = selected_suite(arguments)
+    if arguments.json:
+        write_json([entry.test for entry in suite.tests])
+        return 0
+    for entry in suite.tests:
+        tags = f"  [{', '.join(map(clean, entry.test.tags))}]" if entry.test.tags else ""
+        print(f"{entry.test.id}{tags}")
+        if entry.test.description:
+            print(f"  {shorten(clean(entry.test.description), 200)}")
+    print(counted(len(suite.tests), "test"))
+    return 0

@@ -1,0 +1,1 @@
+"""Pure functions of records: rounds, objective, report. Nothing in here touches the world."""

@@ -1,0 +1,248 @@
+"""The Report of some groups: the only place where grades become numbers.
+
+`grade`, `list`, `show` and every page call `report_group` and `report`; none of them computes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from proctor.core.objective import EXACT_ZERO, UNKNOWN, fold
+from proctor.core.rounds import complete_rounds
+from proctor.records.annotation import ScoreRow
+from proctor.records.exits import ExitCode
+from proctor.records.grade import Cause, Outcome
+from proctor.records.report import Bounds, GradeLine, GroupReport, Report, RunReport
+from proctor.records.run import Cell, Ending, RunFacts
+
+
+class RecordedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What is on disk about one run: where it lies in its group, its facts, its score rows.
+
+    Attributes:
+        run: name of the run directory.
+        facts: from `run.json`.
+        rows: all score rows, in the order of appending.
+    """
+
+    run: str
+    facts: RunFacts
+    rows: tuple[ScoreRow, ...] = ()
+
+
+def report_run(recorded: RecordedRun) -> RunReport:
+    """One run's grades, folded.
+
+    An ending of the agent other than `ok` scores 0 and fails every gate. A run that was interrupted, or that
+    proctor itself failed to execute, says nothing about the agent: it is inconclusive.
+    """
+    facts = recorded.facts
+    rounds = complete_rounds(recorded.rows)
+    rows = rounds[-1].rows if rounds else ()
+    common = RunReport(
+        run=recorded.run,
+        test=facts.test.id,
+        trial=facts.trial,
+        attempt=facts.attempt,
+        ending=facts.ending,
+        outcome=Outcome.INCONCLUSIVE,
+        objective=None,
+        bounds=UNKNOWN,
+        gates_passed=None,
+        has_gate=any(row.must_pass for row in rows),
+        duration_s=facts.duration_s,
+        description=facts.test.description,
+        rounds=len(rounds),
+    )
+    if not facts.ending.is_evidence:
+        cause = Cause.INTERRUPTED if facts.ending is Ending.INTERRUPTED else Cause.HARNESS_FAILURE
+        return msgspec.structs.replace(common, cause=cause, reason=_reason(facts))
+    if facts.ending is not Ending.OK:
+        return msgspec.structs.replace(
+            common,
+            outcome=Outcome.FAIL,
+            objective=0.0,
+            bounds=EXACT_ZERO,
+            gates_passed=False,
+            has_gate=facts.has_gate,
+            reason=_reason(facts),
+        )
+    if not rows:
+        return msgspec.structs.replace(
+            common,
+            has_gate=facts.has_gate,
+            cause=Cause.NOT_GRADED,
+            reason="no complete round of grades is recorded",
+        )
+    verdict = fold(rows)
+    return msgspec.structs.replace(
+        common,
+        outcome=verdict.outcome,
+        objective=verdict.objective,
+        bounds=verdict.bounds,
+        gates_passed=verdict.gates_passed,
+        grades=tuple(_line(row) for row in rows),
+        cause=_shared_cause(rows),
+    )
+
+
+def never_ended(cell: Cell) -> RunReport:
+    """A planned trial that has no run directory: it never started, or it started and never ended."""
+    return RunReport(
+        run=cell.run_dir,
+        test=cell.test,
+        trial=cell.trial,
+        attempt=1,
+        ending=Ending.INTERRUPTED,
+        outcome=Outcome.INCONCLUSIVE,
+        objective=None,
+        bounds=UNKNOWN,
+        gates_passed=None,
+        has_gate=False,
+        cause=Cause.INTERRUPTED,
+        reason="planned, and not recorded as ended",
+    )
+
+
+def unreadable(run: str, reason: str) -> RunReport:
+    """A run directory whose facts cannot be read: counted, and never as the agent's fault."""
+    return RunReport(
+        run=run,
+        test=run.rpartition("--")[0] or run,
+        trial=1,
+        attempt=1,
+        ending=Ending.HARNESS_FAILURE,
+        outcome=Outcome.INCONCLUSIVE,
+        objective=None,
+        bounds=UNKNOWN,
+        gates_passed=None,
+        has_gate=False,
+        cause=Cause.HARNESS_FAILURE,
+        reason=reason,
+    )
+
+
+def report_group(path: str, runs: Iterable[RunReport]) -> GroupReport:
+    """A group's numbers: trials average within a test, tests average in the group.
+
+    `mean` is over the tests of which at least one trial has an objective; `bounds` is over all of them.
+    """
+    members = tuple(runs)
+    by_test: dict[str, list[RunReport]] = {}
+    for run in members:
+        by_test.setdefault(run.test, []).append(run)
+    means = [mean for mean in (_mean_objective(trials) for trials in by_test.values()) if mean is not None]
+    states = [_state(run) for run in members]
+    group = GroupReport(
+        path=path,
+        n=len(means),
+        mean=_mean(means),
+        bounds=_mean_bounds(
+            [_mean_bounds([trial.bounds for trial in trials]) for trials in by_test.values()]
+        ),
+        planned=len(members),
+        graded=states.count("graded"),
+        inconclusive=states.count("inconclusive"),
+        errored=states.count("errored"),
+        harness_failures=states.count("harness_failures"),
+        interrupted=states.count("interrupted"),
+        runs=members,
+    )
+    parts = group.graded + group.inconclusive + group.errored + group.harness_failures + group.interrupted
+    assert group.planned == parts, f"{group.planned} planned runs fell into {parts} states"
+    return group
+
+
+def report(groups: Sequence[GroupReport], warnings: Sequence[str] = ()) -> Report:
+    """All groups, and the mean over all tests of all of them, each test with the same weight."""
+    means = [group.mean * group.n for group in groups if group.mean is not None]
+    n = sum(group.n for group in groups)
+    tests = [(group.bounds, len({run.test for run in group.runs})) for group in groups]
+    weight = sum(count for _, count in tests)
+    bounds = (
+        Bounds(
+            sum(bound.low * count for bound, count in tests) / weight,
+            sum(bound.high * count for bound, count in tests) / weight,
+        )
+        if weight
+        else UNKNOWN
+    )
+    return Report(
+        groups=tuple(groups), n=n, mean=sum(means) / n if n else None, bounds=bounds, warnings=tuple(warnings)
+    )
+
+
+def exit_code_of_grading(whole: Report) -> ExitCode:
+    """What `grade` tells the shell: a failed gate before an agent that did not end well, before "cannot tell".
+
+    A run that did not end well is a failed gate where its test has a gate, else an agent failure.
+    """
+    codes = {_exit_code(run) for run in whole.runs}
+    for code in (ExitCode.GATE_FAILED, ExitCode.AGENT_FAILED, ExitCode.INCONCLUSIVE):
+        if code in codes:
+            return code
+    return ExitCode.OK if codes else ExitCode.INCONCLUSIVE
+
+
+def _exit_code(run: RunReport) -> ExitCode:
+    state = _state(run)
+    if state == "errored":
+        return ExitCode.GATE_FAILED if run.has_gate else ExitCode.AGENT_FAILED
+    if run.has_gate and run.gates_passed is False:
+        return ExitCode.GATE_FAILED
+    if state != "graded" or run.outcome is Outcome.INCONCLUSIVE:
+        return ExitCode.INCONCLUSIVE
+    return ExitCode.OK
+
+
+def _state(run: RunReport) -> str:
+    if run.ending is Ending.INTERRUPTED:
+        return "interrupted"
+    if run.ending is Ending.HARNESS_FAILURE:
+        return "harness_failures"
+    if run.ending is not Ending.OK:
+        return "errored"
+    return "inconclusive" if run.objective is None else "graded"
+
+
+def _line(row: ScoreRow) -> GradeLine:
+    return GradeLine(
+        grader=row.name,
+        score=row.score,
+        outcome=row.outcome,
+        scale=row.scale,
+        weight=row.weight,
+        must_pass=row.must_pass,
+        threshold=row.threshold,
+        feedback=row.feedback,
+        cause=row.cause,
+        defect=row.defect,
+    )
+
+
+def _reason(facts: RunFacts) -> str:
+    said = facts.defect.message if facts.defect else ""
+    return said or f"ended with {facts.ending.value}"
+
+
+def _shared_cause(rows: Sequence[ScoreRow]) -> Cause | None:
+    causes = {row.cause for row in rows}
+    return causes.pop() if len(causes) == 1 else None
+
+
+def _mean_objective(trials: Sequence[RunReport]) -> float | None:
+    return _mean([trial.objective for trial in trials if trial.objective is not None])
+
+
+def _mean(numbers: Sequence[float]) -> float | None:
+    return sum(numbers) / len(numbers) if numbers else None
+
+
+def _mean_bounds(bounds: Sequence[Bounds]) -> Bounds:
+    if not bounds:
+        return UNKNOWN
+    return Bounds(
+        sum(bound.low for bound in bounds) / len(bounds), sum(bound.high for bound in bounds) / len(bounds)
+    )

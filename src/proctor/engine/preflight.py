@@ -1,0 +1,145 @@
+"""Loading and checking every grader of every selected test, before anybody pays for a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from proctor.engine import snapshot
+from proctor.engine.protocol import applies
+from proctor.engine.snapshot import Snapshot
+from proctor.engine.workers import GraderServer, GradingModule
+from proctor.errors import Fault, SuiteError
+from proctor.ports import GraderOptions
+from proctor.records.suite import GradersSource, Suite, SuiteTest
+
+
+class CheckedTest(msgspec.Struct, frozen=True, kw_only=True):
+    """A test's graders, as they will be stored with its runs.
+
+    Attributes:
+        snapshot: None when the test has no graders of its own.
+        has_gate: one of them is a gate.
+    """
+
+    snapshot: Snapshot | None = None
+    has_gate: bool = False
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the check of a suite's graders gives.
+
+    Attributes:
+        tests: by test id.
+        warnings: sentences about what is allowed, and hardly meant.
+    """
+
+    tests: dict[str, CheckedTest]
+    warnings: tuple[str, ...]
+
+    @property
+    def snapshots(self) -> Sequence[Snapshot]:
+        """Each snapshot once."""
+        kept = {
+            one.snapshot.ref.digest: one.snapshot for one in self.tests.values() if one.snapshot is not None
+        }
+        return tuple(kept.values())
+
+
+def check_graders(suite: Suite, server: GraderServer) -> Checked:
+    """Load every grading module of the suite from its snapshot, and ask its graders what each test lacks.
+
+    Raises:
+        SuiteError: all that was found: modules that do not load, tests that lack what a grader reads.
+    """
+    by_source: dict[GradersSource, list[SuiteTest]] = {}
+    for entry in suite.tests:
+        if entry.graders is not None:
+            by_source.setdefault(entry.graders, []).append(entry)
+    checked = {entry.test.id: CheckedTest() for entry in suite.tests}
+    faults, warnings = list[Fault](), dict[str, None]()
+    for source, entries in by_source.items():
+        try:
+            taken, module = _take(source, server)
+        except SuiteError as error:
+            faults += [_placed(fault, source, suite) for fault in error.faults]
+            continue
+        graders = module.loaded.graders
+        warnings |= dict.fromkeys(_doubtful(graders, _shown(source, suite)))
+        for entry in entries:
+            mine = [options for options in graders if applies(options, entry.test)]
+            faults += _faults(entry, mine, module.lacks(entry.test), _shown(source, suite))
+            checked[entry.test.id] = CheckedTest(snapshot=taken, has_gate=any(one.must_pass for one in mine))
+        module.close()
+    if faults:
+        raise SuiteError.of(faults)
+    return Checked(tests=checked, warnings=tuple(warnings))
+
+
+def _take(source: GradersSource, server: GraderServer) -> tuple[Snapshot, GradingModule]:
+    """Take the snapshot, load it, and take it again with what loading it found to be missing."""
+    taken = snapshot.take(source)
+    module = server.fresh(taken, source.root)
+    try:
+        loaded = module.loaded
+        folder = Path(taken.ref.entry).parent
+        named = {*loaded.taken, *(str(folder / name) for name in loaded.files)}
+        inside = {snapshot.relative(source.root / name, source.root) for name in named}
+        missing = {name for name in inside if not module.holds(Path(name))}
+        scripts = [source.root / name for name in missing if name.endswith(".py")]
+        more = snapshot.modules_reached(scripts, source.root) if scripts else ()
+        extra = missing | {snapshot.relative(path, source.root) for path in more}
+    except SuiteError:
+        module.close()
+        raise
+    if not extra:
+        return taken, module
+    module.close()
+    complete = snapshot.take(source, extra)
+    return complete, server.fresh(complete, source.root)
+
+
+def _faults(
+    entry: SuiteTest, graders: Sequence[GraderOptions], lacks: Sequence[str], where: str
+) -> list[Fault]:
+    if not graders:
+        return [
+            Fault(
+                f"no grader of {where} applies to test {entry.test.id!r}",
+                entry.where,
+                "Widen the `scope` of a grader, or name another module in `graders`.",
+            )
+        ]
+    if all(options.weight == 0 for options in graders):
+        return [
+            Fault(
+                f"every grader that applies to test {entry.test.id!r} has weight 0, so it has no objective",
+                entry.where,
+                "Give at least one of them a weight above 0.",
+            )
+        ]
+    fix = "Add the field to the test, or limit the grader with scope=[...]."
+    return [Fault(lack, entry.where, fix) for lack in lacks]
+
+
+def _doubtful(graders: Sequence[GraderOptions], where: str) -> list[str]:
+    return [
+        f"{where}: gate {options.name!r} gives scores and its threshold is 0, so it cannot fail; "
+        f"set threshold=..."
+        for options in graders
+        if options.must_pass and options.scale == "scalar" and options.threshold == 0
+    ]
+
+
+def _shown(source: GradersSource, suite: Suite) -> str:
+    try:
+        return source.module.relative_to(suite.root).as_posix()
+    except ValueError:
+        return source.module.name
+
+
+def _placed(fault: Fault, source: GradersSource, suite: Suite) -> Fault:
+    where = fault.where if fault.where not in ("", source.module.name) else _shown(source, suite)
+    return fault._replace(where=where)

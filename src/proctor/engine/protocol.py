@@ -1,0 +1,99 @@
+"""What the engine and a grader worker say to each other: one JSON message a line, over a private socket."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import msgspec
+
+from proctor.ports import GraderOptions
+from proctor.records.grade import Defect, Grade
+from proctor.records.json_value import Json
+from proctor.records.run import Record
+from proctor.records.suite import Test
+
+
+class Load(msgspec.Struct, frozen=True, kw_only=True):
+    """How a worker is to start.
+
+    Attributes:
+        snapshot: folder that the grading code was unpacked into.
+        entry: the grading module, relative to it.
+        original: folder the snapshot was taken from, where modules that it lacks may be found; before a run only.
+        memory_bytes: limit of the worker's address space; None for no limit.
+    """
+
+    snapshot: str
+    entry: str
+    original: str | None = None
+    memory_bytes: int | None = None
+
+
+class Loaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):
+    """The module was loaded; these are its graders, and the modules that it took from the original folder."""
+
+    graders: tuple[GraderOptions, ...]
+    files: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
+    imported: tuple[str, ...] = ()
+
+
+class NotLoaded(msgspec.Struct, frozen=True, kw_only=True, tag="not-loaded"):
+    """The module cannot be used."""
+
+    defect: Defect
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True, tag="check"):
+    """Ask what a test lacks."""
+
+    test: Test
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True, tag="checked"):
+    """What the test lacks for the graders that apply to it."""
+
+    lacks: tuple[str, ...]
+
+
+class GradeRun(msgspec.Struct, frozen=True, kw_only=True, tag="grade"):
+    """Ask for the grades of one run.
+
+    Attributes:
+        only: positions of the graders that are asked.
+    """
+
+    run: str
+    output: Json
+    test: Test
+    workdir: str
+    record: Record
+    only: tuple[int, ...]
+
+
+class Sample(msgspec.Struct, frozen=True, kw_only=True, tag="sample"):
+    """One sample of one grader.
+
+    Attributes:
+        grader: its position in the module.
+        duration_s: seconds that it took.
+        printed_to: how many bytes the worker had printed by then.
+    """
+
+    grader: int
+    grade: Grade
+    duration_s: float
+    printed_to: int = 0
+
+
+Request: TypeAlias = Check | GradeRun
+Reply: TypeAlias = Loaded | NotLoaded | Checked | Sample
+
+encode: Final = msgspec.json.Encoder().encode
+decode_request: Final = msgspec.json.Decoder(Request).decode
+decode_reply: Final = msgspec.json.Decoder(Reply).decode
+
+
+def applies(options: GraderOptions, test: Test) -> bool:
+    """True when the grader's scope holds one of the test's tags, or its id, or is empty."""
+    return not options.scope or test.id in options.scope or not set(options.scope).isdisjoint(test.tags)

@@ -1,0 +1,262 @@
+"""The inside of a grader worker: a forked process that has loaded one grading module.
+
+A worker answers one request at a time. Whatever a grader does to it (raises, exits, prints, changes folder or
+environment, forks) ends as one inconclusive grade; what cannot be undone ends the process, and the engine
+starts a fresh one for the graders that are left.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import inspect
+import os
+import random
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from proctor.engine.module import load_graders, loaded_from
+from proctor.engine.protocol import (
+    Check,
+    Checked,
+    GradeRun,
+    Load,
+    Loaded,
+    NotLoaded,
+    Reply,
+    Sample,
+    applies,
+    decode_request,
+    encode,
+)
+from proctor.errors import JudgeError
+from proctor.graders.returned import NotAGrade, as_grade
+from proctor.ports import Grader, RunView
+from proctor.records.grade import Cause, Defect, Grade, inconclusive
+from proctor.records.json_value import Json
+
+NO_JUDGE = "no judge model is configured"
+NO_JUDGE_FIX = (
+    "Set PROCTOR_JUDGE_MODEL=PROVIDER/NAME. This version has no judge backend built in yet: "
+    "a code grader in graders.py gives a number today."
+)
+
+
+def prepare(_: Json) -> None:
+    """Import, in the server that workers are forked from, what every worker needs. No user code."""
+    import proctor
+
+    for name in ("rapidfuzz.distance", "proctor.eval"):
+        importlib.import_module(name)
+    for name in proctor.__all__:
+        getattr(proctor, name)
+
+
+def serve(request: Json, descriptors: Sequence[int]) -> int:
+    """Load the module, say so, and answer requests until the engine closes the channel."""
+    load = msgspec.convert(request, Load)
+    channel = socket.socket(fileno=descriptors[0])
+    worker = _Worker(load, lambda reply: channel.sendall(encode(reply) + b"\n"))
+    with channel, channel.makefile("rb") as lines:
+        if not worker.load():
+            return 0
+        for line in lines:
+            worker.answer(line)
+    return 0
+
+
+class _Worker:
+    def __init__(self, load: Load, send: Callable[[Reply], None]) -> None:
+        self._load = load
+        self._snapshot = Path(load.snapshot)
+        self._base = (self._snapshot / load.entry).parent
+        self._send = send
+        self._graders: tuple[Grader, ...] = ()
+        self._loop: Any = None
+        self._pid = os.getpid()
+
+    def load(self) -> bool:
+        """Load the grading module; False when that is not possible, which has then been said."""
+        if self._load.memory_bytes is not None:
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_AS, (self._load.memory_bytes, self._load.memory_bytes))
+        try:
+            with self._restored():
+                self._graders = load_graders(self._load)
+                options = tuple(grader.options for grader in self._graders)
+                files = tuple(name for grader in self._graders for name in grader.files())
+        except BaseException as error:  # noqa: BLE001  # around a grader
+            self._send(NotLoaded(defect=self._defect(error)))
+            return False
+        taken, imported = loaded_from(self._load)
+        self._send(Loaded(graders=options, files=files, taken=taken, imported=imported))
+        return True
+
+    def answer(self, line: bytes) -> None:
+        """Answer one request."""
+        match decode_request(line):
+            case Check(test=test):
+                lacks: list[str] = []
+                for grader in self._graders:
+                    if applies(grader.options, test):
+                        lacks += self._lacks(grader, test)
+                self._send(Checked(lacks=tuple(lacks)))
+            case GradeRun() as asked:
+                self._grade(asked)
+
+    def _lacks(self, grader: Grader, test: Any) -> Sequence[str]:
+        try:
+            return tuple(grader.needs(test))
+        except Exception as error:  # noqa: BLE001  # around a grader
+            return (f"grader {grader.options.name!r}: needs() raised {type(error).__name__}: {error}",)
+
+    def _grade(self, asked: GradeRun) -> None:
+        view = RunView(
+            output=asked.output,
+            test=asked.test,
+            workdir=Path(asked.workdir),
+            record=asked.record,
+            judge=_no_judge,
+            base=self._base,
+        )
+        for position in asked.only:
+            grader = self._graders[position]
+            for number in range(grader.options.samples):
+                # The same run graded twice gives the same grades, also where a grader draws at random.
+                random.seed(f"{asked.run}/{grader.options.name}/{number}")
+                started = time.perf_counter()
+                grade = self._sample(grader, view)
+                duration = time.perf_counter() - started
+                _flush()
+                self._send(
+                    Sample(
+                        grader=position,
+                        grade=grade,
+                        duration_s=round(duration, 6),
+                        printed_to=_printed_bytes(),
+                    )
+                )
+
+    def _sample(self, grader: Grader, view: RunView) -> Grade:
+        """One grade, whatever the grader does. Objects that it holds are its own for this run alone."""
+        own_cause = grader.options.failure_cause
+        try:
+            with self._restored():
+                mine = grader if type(grader).__module__.startswith("proctor.") else copy.deepcopy(grader)
+                returned = mine.grade(view)
+                if inspect.isawaitable(returned):
+                    returned = self._run_to_its_end(returned)
+                return _storable(as_grade(returned))
+        except JudgeError as error:
+            return inconclusive(str(error), cause=own_cause or Cause.NO_JUDGE)
+        except NotAGrade as error:
+            defect = Defect(type="NotAGrade", message=str(error))
+            return inconclusive(str(error), cause=own_cause or Cause.GRADER_RETURNED_NONSENSE, defect=defect)
+        except BaseException as error:  # noqa: BLE001  # around a grader
+            defect = self._defect(error)
+            said = f"{defect.type}: {defect.message}" if defect.message else defect.type
+            return inconclusive(said, cause=own_cause or Cause.GRADER_RAISED, defect=defect)
+        finally:
+            if os.getpid() != self._pid:
+                os._exit(0)  # a fork that the grader made and that came back here is not the worker
+
+    def _run_to_its_end(self, awaitable: Any) -> Any:
+        import asyncio
+
+        if self._loop is None:
+            self._loop = asyncio.Runner()
+
+        async def wait() -> Any:
+            return await awaitable
+
+        return self._loop.run(wait())
+
+    def _defect(self, error: BaseException) -> Defect:
+        """Type, message and stack, the stack from the user's own code on and free of this machine's folders."""
+        frames = traceback.extract_tb(error.__traceback__)
+        own = str(Path(__file__).parent.parent)
+        theirs = [frame for frame in frames if not frame.filename.startswith((own, "<frozen importlib"))]
+        lines = ["Traceback (most recent call last):\n", *traceback.format_list(theirs)]
+        stack = "".join(lines) + "".join(traceback.format_exception_only(error))
+        return Defect(
+            type=type(error).__name__,
+            message=_clean(self._without_folder(_text_of(error))),
+            stack=_clean(self._without_folder(stack)) if theirs else "",
+        )
+
+    def _without_folder(self, text: str) -> str:
+        for folder in (self._load.snapshot, self._load.original):
+            if folder:
+                text = text.replace(folder.rstrip("/") + "/", "")
+        return text
+
+    @contextmanager
+    def _restored(self) -> Generator[None]:
+        """Put folder, environment and streams back as they were."""
+        environment, streams = dict(os.environ), (sys.stdout, sys.stderr)
+        os.chdir(self._base)
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = streams
+            if os.environ != environment:
+                os.environ.clear()
+                os.environ.update(environment)
+            os.chdir(self._base)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+
+
+def _printed_bytes() -> int:
+    try:
+        return os.fstat(1).st_size
+    except OSError:
+        return 0  # a grader closed it
+
+
+def _no_judge(*_: Any, **__: Any) -> Grade:
+    raise JudgeError(NO_JUDGE, fix=NO_JUDGE_FIX)
+
+
+def _storable(grade: Grade) -> Grade:
+    """The grade, with its texts checked and its evidence made plain.
+
+    Raises:
+        NotAGrade: the feedback is no text, or the evidence is no JSON.
+    """
+    feedback = cast("object", grade.feedback)
+    if not isinstance(feedback, str):
+        raise NotAGrade(f"the feedback of a Grade is text, and this is {feedback!r}")
+    evidence = grade.evidence
+    if evidence is not None:
+        try:
+            evidence = msgspec.json.decode(msgspec.json.encode(evidence))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise NotAGrade(f"the evidence of a Grade is JSON: {error}") from error
+    cause = Cause.UNDECIDED if grade.outcome == "inconclusive" and grade.cause is None else grade.cause
+    return msgspec.structs.replace(grade, feedback=_clean(feedback), evidence=evidence, cause=cause)
+
+
+def _clean(text: str) -> str:
+    """Text that UTF-8 can hold: a lone surrogate becomes a replacement mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as broken:  # noqa: BLE001  # around a grader: its exception cannot even say what it is
+        return f"(its message raised {type(broken).__name__})"

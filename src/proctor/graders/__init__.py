@@ -1,0 +1,1 @@
+"""The built-in graders, one criterion a file. `proctor` exports them."""

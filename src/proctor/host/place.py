@@ -1,0 +1,136 @@
+"""The private folder of one trial: a workdir for the agent, and beside it what it is given and says."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from msgspec import UNSET
+
+from proctor.host.tree import remove_tree
+from proctor.records.suite import Test
+
+_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+
+# What `git rev-parse --local-env-vars` names: a hook that started proctor must not hand its repository on.
+_GIT_LOCAL = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+
+
+def input_text(test: Test) -> str | None:
+    """The input as an agent reads it: text as it is, anything else as compact JSON in the author's order.
+
+    Half of a surrogate pair, which no file and no argument can hold, becomes U+FFFD. None when the test has
+    no input.
+
+    >>> input_text(Test(id="a", input={"year": 1879, "a": "ü"}))
+    '{"year":1879,"a":"ü"}'
+    """
+    if test.input is UNSET:
+        return None
+    if isinstance(test.input, str):
+        return without_lone_surrogates(test.input)
+    return without_lone_surrogates(_compact(test.input))
+
+
+def without_lone_surrogates(text: str) -> str:
+    """The text with U+FFFD for every half of a surrogate pair."""
+    return text if text.isascii() else _LONE_SURROGATES.sub("\ufffd", text)
+
+
+def _compact(value: object) -> str:
+    try:
+        return msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:
+        import json
+
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """The private folder of one trial, outside any project, under a name that says nothing of the test.
+
+    Attributes:
+        root: the folder; only its owner may enter.
+        workdir: where the agent stands.
+        input_file: the input as a file; it does not exist when the test has none.
+        output_file: where the agent may write its output; does not exist at first.
+        stdout: receives the agent's standard output.
+        stderr: receives the agent's standard error.
+        environment: what the agent is started with, less its deadline.
+    """
+
+    root: Path
+    workdir: Path
+    input_file: Path
+    output_file: Path
+    stdout: Path
+    stderr: Path
+    environment: Mapping[str, str]
+
+    @classmethod
+    def create(cls, work_root: Path | None, test: Test, base_env: Mapping[str, str]) -> Place:
+        """Make the folder, in `work_root` or in the system's temporary space, and write the input into it.
+
+        Raises:
+            OSError: the folder cannot be made or written.
+        """
+        # The real path: git compares its ceiling with where it really stands.
+        root = Path(tempfile.mkdtemp(prefix="proctor-", dir=work_root)).resolve()
+        workdir, input_file, output_file = root / "workdir", root / "input", root / "output"
+        workdir.mkdir()
+        said = {
+            "PWD": str(workdir),
+            "PROCTOR_WORKDIR": str(workdir),
+            "PROCTOR_OUTPUT": str(output_file),
+            "GIT_CEILING_DIRECTORIES": str(root),
+        }
+        text = input_text(test)
+        if text is not None:
+            input_file.write_bytes(text.encode())
+            said["PROCTOR_INPUT"] = str(input_file)
+        return cls(
+            root=root,
+            workdir=workdir,
+            input_file=input_file,
+            output_file=output_file,
+            stdout=root / "stdout",
+            stderr=root / "stderr",
+            environment=_passed_on(base_env) | said,
+        )
+
+    def remove(self) -> None:
+        """Remove the folder and all that is in it, also what the agent has made unreadable."""
+        remove_tree(self.root)
+
+
+def _passed_on(base_env: Mapping[str, str]) -> dict[str, str]:
+    """The base less what belongs to proctor, and to the repository or folder that it was started in."""
+    return {
+        name: value
+        for name, value in base_env.items()
+        if not name.startswith("PROCTOR_") and name not in _GIT_LOCAL and name != "OLDPWD"
+    }

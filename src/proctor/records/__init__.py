@@ -1,0 +1,1 @@
+"""Frozen, plain, storable values. Nothing in here acts."""

@@ -1,0 +1,26 @@
+"""The exit codes of the command line, a sentence each."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What a command tells the shell, and so what CI sees."""
+
+    OK = 0
+    """Every gate passed, and everything that was asked for was done."""
+    CANNOT = 1
+    """The job could not be done: wrong usage, an unusable suite, no runs."""
+    GATE_FAILED = 2
+    """A gate failed."""
+    INCONCLUSIVE = 3
+    """Something could not be told."""
+    AGENT_FAILED = 4
+    """An agent did not end well."""
+    OUT_OF_BUDGET = 5
+    """A budget of the whole invocation ran out."""
+    OUR_FAULT = 70
+    """A defect of proctor itself."""
+    INTERRUPTED = 130
+    """Stopped by the operator."""

@@ -1,0 +1,243 @@
+"""What ran, how it ended, and what was planned."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from proctor.records.grade import Defect
+from proctor.records.json_value import Json
+from proctor.records.suite import Test
+
+RUN_SCHEMA = "proctor.run/1"
+GROUP_SCHEMA = "proctor.group/1"
+
+
+class Ending(StrEnum):
+    """How the execution of a trial ended."""
+
+    OK = "ok"
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    COST_CAP = "cost-cap"
+    TOKEN_CAP = "token-cap"
+    OUTPUT_CAP = "output-cap"
+    DISK_CAP = "disk-cap"
+    KILLED = "killed"
+    INTERRUPTED = "interrupted"
+    HARNESS_FAILURE = "harness-failure"
+
+    @property
+    def is_evidence(self) -> bool:
+        """True when the ending says something about the agent."""
+        return self not in (Ending.INTERRUPTED, Ending.HARNESS_FAILURE)
+
+
+class Metrics(msgspec.Struct, frozen=True, kw_only=True):
+    """What the trace of a run adds up to. None means that it could not be told; it never means 0.
+
+    Attributes:
+        llm_calls: number of model calls.
+        tool_calls: number of tool calls.
+        tokens_in_total: tokens sent to models.
+        tokens_out_total: tokens that models wrote.
+        cost_usd_total: what the model calls cost, in US dollars.
+        models: names of the models that were called.
+    """
+
+    llm_calls: int | None = None
+    tool_calls: int | None = None
+    tokens_in_total: int | None = None
+    tokens_out_total: int | None = None
+    cost_usd_total: float | None = None
+    models: tuple[str, ...] = ()
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """The view of a run that graders read.
+
+    Attributes:
+        ending: how the trial ended.
+        exit_code: a command's exit code; None where there was none.
+        duration_s: wall-clock time of the trial.
+        metrics: what the trace adds up to.
+        stdout: path of what the agent printed; None when it printed nothing.
+        stderr: path of what it printed to standard error; None when that is nothing.
+    """
+
+    ending: Ending
+    exit_code: int | None = None
+    duration_s: float = 0.0
+    metrics: Metrics = Metrics()
+    stdout: str | None = None
+    stderr: str | None = None
+
+
+class AgentIdentity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which agent was under test.
+
+    Attributes:
+        kind: `function`, `command`, or the name of another kind.
+        label: how the user named it, without the folders of this machine.
+        digest: digest of the file or of the command line that it is.
+        version: what the agent says of itself.
+    """
+
+    kind: str
+    label: str
+    digest: str | None = None
+    version: str | None = None
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a trial may use.
+
+    Attributes:
+        timeout_s: wall-clock limit in seconds.
+        grace_s: time between asking a process to end and ending it.
+    """
+
+    timeout_s: float = 60.0
+    grace_s: float = 5.0
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent made of one trial: its ending, and its output.
+
+    Attributes:
+        ending: how it ended.
+        output: what it answered; None when that was nothing.
+        exit_code: of a command.
+        signal: name of the signal that ended it, when one did.
+        defect: what went wrong.
+        max_rss_kb: peak memory of the process tree's largest member, in KiB.
+        notes: sentences about what was noticed on the way.
+    """
+
+    ending: Ending
+    output: Json = None
+    exit_code: int | None = None
+    signal: str | None = None
+    defect: Defect | None = None
+    max_rss_kb: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+class SuiteRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which suite a run belongs to."""
+
+    name: str
+    digest: str | None = None
+    commit: str | None = None
+
+
+class GradersRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The stored grading code of a run.
+
+    Attributes:
+        digest: of the archive, `sha256:...`; the archive is `graders/<hex>.zip`.
+        entry: the grading module inside the archive.
+    """
+
+    digest: str
+    entry: str
+
+    @property
+    def archive_name(self) -> str:
+        """File name of the archive in the run's `graders` folder."""
+        return self.digest.removeprefix("sha256:") + ".zip"
+
+    @property
+    def revision(self) -> str:
+        """Name of this revision for annotators: module and digest."""
+        return f"{self.entry}@{self.digest}"
+
+
+class Platform(msgspec.Struct, frozen=True, kw_only=True):
+    """What the run ran on."""
+
+    proctor: str
+    python: str
+    system: str
+    machine: str
+
+
+class RunFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`run.json`: the facts of one run, written once and never changed.
+
+    Attributes:
+        run: unique id of the run.
+        test: the test as the suite said it.
+        trial: 1 for the first.
+        attempt: 1 for the first.
+        output: what the agent answered, when it is small; see `output_file`.
+        output_file: file in the run directory that holds a large output, as JSON.
+        started_at: ISO 8601, UTC.
+        ended_at: ISO 8601, UTC.
+        duration_s: wall-clock time of the agent, in seconds.
+        workdir: True when a snapshot of the workdir is kept.
+        has_gate: True when one of the test's graders is a gate, as found before the run.
+    """
+
+    schema: str
+    run: str
+    test: Test
+    trial: int = 1
+    attempt: int = 1
+    ending: Ending
+    output: Json = None
+    output_file: str | None = None
+    exit_code: int | None = None
+    signal: str | None = None
+    defect: Defect | None = None
+    notes: tuple[str, ...] = ()
+    agent: AgentIdentity
+    suite: SuiteRef
+    graders: GradersRef | None = None
+    test_digest: str
+    input_digest: str
+    fixture_digest: str | None = None
+    limits: Limits = Limits()
+    started_at: str
+    ended_at: str
+    duration_s: float
+    max_rss_kb: int | None = None
+    platform: Platform
+    workdir: bool = False
+    has_gate: bool = False
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One planned trial, and the run directory that it will have."""
+
+    test: str
+    trial: int
+    run_dir: str
+    test_digest: str
+
+
+class GroupPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`group.json`: what one `proctor run` set out to do, written before the first agent starts."""
+
+    schema: str
+    group: str
+    created_at: str
+    agent: AgentIdentity
+    suite: SuiteRef
+    limits: Limits
+    platform: Platform
+    cells: tuple[Cell, ...]
+
+
+class AttemptRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One row of `attempts.jsonl`: an attempt has started, or has ended."""
+
+    v: int
+    event: str
+    run_dir: str
+    test: str
+    trial: int
+    attempt: int = 1
+    at: str
+    ending: Ending | None = None

@@ -1,0 +1,126 @@
+"""A suite, its tests, and where each of their parts lies on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from proctor.records.json_value import Json, digest_of
+
+
+class Fixture(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The files that a test starts from, as the test names them.
+
+    Attributes:
+        path: a folder, relative to the file that names it, or a git source.
+        include: glob patterns of what is taken; everything when empty.
+        git: the workdir starts as a git repository with one commit.
+    """
+
+    path: str
+    include: tuple[str, ...] = ()
+    git: bool = False
+
+
+class Test(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One piece of work, as it is written in a suite. Holds no path of this machine.
+
+    Attributes:
+        id: unique in its suite.
+        input: what the agent is given: text, an object, a list; absent when it takes nothing.
+        expected: what graders compare with; any JSON, absent when there is nothing to compare.
+        goal: what a judge is to look for.
+        files: the files the workdir starts with.
+        graders: the grading module, relative to the suite's root.
+        timeout: wall-clock limit of one trial, in seconds.
+        trials: how often the test is run.
+        tags: words to select by.
+        description: for people.
+        metadata: the author's own fields.
+    """
+
+    __test__: ClassVar[bool] = False
+
+    id: str
+    input: Json | UnsetType = UNSET
+    expected: Json | UnsetType = UNSET
+    goal: str | None = None
+    files: Fixture | None = None
+    graders: str | None = None
+    timeout: float | None = None
+    trials: int | None = None
+    tags: tuple[str, ...] = ()
+    description: str | None = None
+    metadata: dict[str, Json] = {}
+
+    @property
+    def input_digest(self) -> str:
+        """Digest of the input; that of a null where the test has none, marked by its absence."""
+        return digest_of({} if self.input is UNSET else {"input": self.input})
+
+    @property
+    def digest(self) -> str:
+        """Digest of everything that the test says."""
+        return digest_of(msgspec.to_builtins(self))
+
+
+class GradersSource(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a test's grading module lies on this machine.
+
+    Attributes:
+        root: no module above this folder is part of the graders.
+        module: the grading module.
+        folder: the test's own folder, whose other files the graders may read; None for a test without one.
+    """
+
+    root: Path
+    module: Path
+    folder: Path | None = None
+
+
+class SuiteTest(msgspec.Struct, frozen=True, kw_only=True):
+    """A test and where its parts lie on this machine.
+
+    Attributes:
+        test: what the suite says.
+        where: file and line, for messages.
+        fixture: the folder the workdir is seeded from; None for an empty one.
+        graders: the grading module; None when the test has none of its own.
+        fixture_commit: the resolved git commit of the fixture, when its files come from git.
+    """
+
+    __test__: ClassVar[bool] = False
+
+    test: Test
+    where: str
+    fixture: Path | None = None
+    graders: GradersSource | None = None
+    fixture_commit: str | None = None
+
+
+class Suite(msgspec.Struct, frozen=True, kw_only=True):
+    """A named set of tests.
+
+    Attributes:
+        name: the folder's or file's name.
+        source: how the user named it.
+        root: the folder that holds it.
+        tests: in the suite's own order, at least one.
+        commit: the resolved git commit, for a suite from git.
+        description: for people.
+    """
+
+    name: str
+    source: str
+    root: Path
+    tests: tuple[SuiteTest, ...]
+    commit: str | None = None
+    description: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """Digest of all that the tests say, in order."""
+        return digest_of([entry.test.digest for entry in self.tests])

@@ -1,0 +1,86 @@
+"""From names to ready objects. The only reader of the environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from proctor.ports import Agent
+    from proctor.records.run import Platform
+
+
+def is_completing() -> bool:
+    """True when the shell asks for completions instead of running us."""
+    return "_ARGCOMPLETE" in os.environ
+
+
+def environment() -> Mapping[str, str]:
+    """The environment that proctor was started with."""
+    return dict(os.environ)
+
+
+def here() -> Path:
+    """The folder that the user stands in."""
+    from pathlib import Path
+
+    return Path.cwd()
+
+
+def platform() -> Platform:
+    """What this machine is, for the record."""
+    import platform as machine
+
+    import proctor
+    from proctor.records.run import Platform
+
+    return Platform(
+        proctor=proctor.__version__,
+        python=machine.python_version(),
+        system=sys.platform,
+        machine=machine.machine(),
+    )
+
+
+def agent_named(positional: str | None, command: str | None, *, stdin: bool = False) -> Agent:
+    """The agent that a command line names: the positional AGENT, or --agent-cmd, and exactly one of them.
+
+    Raises:
+        UsageError: none or both are given.
+        AgentError: the text follows no known form.
+    """
+    from proctor.errors import UsageError
+
+    if (positional is None) == (command is None):
+        raise UsageError(
+            "no agent is named" if positional is None else "two agents are named: AGENT and --agent-cmd",
+            fix="Name one: `proctor run agent.py:main --suite S`, or `proctor run --agent-cmd 'mytool {input}' "
+            "--suite S`.",
+        )
+    if command is not None:
+        from proctor.agents.command import CommandAgent
+
+        return CommandAgent(command, launch_dir=here(), stdin=stdin)
+    if stdin:
+        raise UsageError(
+            "--stdin belongs to --agent-cmd: a Python function gets its input as an argument",
+            fix="Leave --stdin away, or name a command with --agent-cmd.",
+        )
+    from proctor.agents.grammar import parse_agent
+
+    assert positional is not None
+    return parse_agent(positional, launch_dir=here())
+
+
+def new_group_path(folder: Path) -> Path:
+    """A new group's path: local time, and six letters so that two in one second do not meet."""
+    import secrets
+    from datetime import datetime
+
+    letters = "abcdefghjkmnpqrstuvwxyz23456789"
+    mark = "".join(secrets.choice(letters) for _ in range(6))
+    return folder / f"{datetime.now().astimezone():%Y-%m-%d-%H%M%S}-{mark}"
