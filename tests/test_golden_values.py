@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.conftest import Project
 
 GRADERS = """
@@ -68,7 +69,11 @@ def test_the_same_outputs_get_the_same_numbers(project: Project) -> None:
         "nothing": 0.0,
     } == {name: run["objective"] for name, run in runs.items()}
     assert 0.502 == pytest.approx(said.json["mean"], abs=0.0005)
-    assert {"exact-match": 0.0, "has-answer": 1.0, "similarity": pytest.approx(1 / 6), "concise": 0.0, "free": 1.0} == {
-        grade["grader"]: grade["score"] for grade in runs["japan"]["grades"]
-    }
+    assert {
+        "exact-match": 0.0,
+        "has-answer": 1.0,
+        "similarity": pytest.approx(1 / 6),
+        "concise": 0.0,
+        "free": 1.0,
+    } == {grade["grader"]: grade["score"] for grade in runs["japan"]["grades"]}
     assert [0.0, 0.25] == [grade["score"] for grade in runs["nothing"]["grades"]]

@@ -8,10 +8,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from proctor.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from proctor.errors import ProctorError
+    from proctor.evaluation import grade, load_suite, pick_agent, report, run
     from proctor.graders.base import GraderBase
     from proctor.graders.contains import Contains
     from proctor.graders.exact_match import ExactMatch
@@ -50,14 +51,20 @@ __all__ = [
     "Similarity",
     "Test",
     "failed",
+    "grade",
     "grader",
     "inconclusive",
+    "load_suite",
     "passed",
+    "pick_agent",
+    "report",
+    "run",
     "scalar",
 ]
 
 _HOMES = {
     "errors": ("ProctorError",),
+    "evaluation": ("grade", "load_suite", "pick_agent", "report", "run"),
     "graders.base": ("GraderBase",),
     "graders.contains": ("Contains",),
     "graders.exact_match": ("ExactMatch",),

@@ -1,11 +1,11 @@
 """Public kits for people who extend proctor: what every grader must keep to, as tests to inherit.
 
-    from proctor.testing import GraderContract, a_run
+from proctor.testing import GraderContract, a_run
 
-    class TestShort(GraderContract):
-        grader = Short(most=10)
-        passes = a_run(output="brief")
-        fails = a_run(output="far too long an answer")
+class TestShort(GraderContract):
+grader = Short(most=10)
+passes = a_run(output="brief")
+fails = a_run(output="far too long an answer")
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from msgspec import UNSET, UnsetType
 from proctor.core.samples import Folded, fold_samples
 from proctor.errors import JudgeError
 from proctor.graders.returned import as_grade
-from proctor.ports import Grader, RunView
+from proctor.ports import Grader, GraderOptions, RunView
 from proctor.records.grade import Grade, Outcome
 from proctor.records.json_value import Json
 from proctor.records.run import Ending, Record
@@ -124,14 +124,14 @@ class GraderContract:
     def test_it_needs_nothing_more_than_these_runs_have(self) -> None:
         """`needs` is empty for a test that it can grade."""
         for run in (self.passes, self.fails):
-            assert [] == list(self.grader.needs(run.test))
+            assert list(self.grader.needs(run.test)) == []
 
     def test_its_options_are_whole(self) -> None:
         """It has a name, and its options can be stored."""
         options = self.grader.options
 
         assert options.name
-        assert options == msgspec.convert(msgspec.to_builtins(options), type(options))
+        assert options == msgspec.convert(msgspec.to_builtins(options), GraderOptions)
 
     def test_it_can_be_copied(self) -> None:
         """Each run gets a grader of its own."""

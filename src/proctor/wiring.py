@@ -24,6 +24,14 @@ def environment() -> Mapping[str, str]:
     return dict(os.environ)
 
 
+def cache_folder() -> Path:
+    """Where what can be fetched again is kept: `$XDG_CACHE_HOME/proctor`, or `~/.cache/proctor`."""
+    from pathlib import Path
+
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(named) if named.startswith("/") else Path.home() / ".cache") / "proctor"
+
+
 def here() -> Path:
     """The folder that the user stands in."""
     from pathlib import Path
@@ -35,11 +43,11 @@ def platform() -> Platform:
     """What this machine is, for the record."""
     import platform as machine
 
-    import proctor
     from proctor.records.run import Platform
+    from proctor.version import __version__
 
     return Platform(
-        proctor=proctor.__version__,
+        proctor=__version__,
         python=machine.python_version(),
         system=sys.platform,
         machine=machine.machine(),

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from tests.conftest import Project, is_running
 
 EINSTEIN = """
@@ -79,15 +80,22 @@ def test_a_crashing_agent_is_counted_as_0(project: Project) -> None:
     said = project.grade()
     (group,) = said.json["groups"]
 
-    assert (4, "0/1 ended ok\n  einstein  error  on purpose\n") == (ran.code, ran.out[: ran.out.index("runs:")])
+    assert (4, "0/1 ended ok\n  einstein  error  on purpose\n") == (
+        ran.code,
+        ran.out[: ran.out.index("runs:")],
+    )
     assert (2, 0.0, 1, []) == (said.code, group["mean"], group["errored"], group["runs"][0]["grades"])
 
 
 def test_one_failing_test_never_stops_the_others(project: Project) -> None:
     """Three tests, the middle one crashes: three run directories."""
-    project.write("agent.py", "def main(text):\n    if text == 'b': raise ValueError('no b')\n    return text\n")
+    project.write(
+        "agent.py", "def main(text):\n    if text == 'b': raise ValueError('no b')\n    return text\n"
+    )
     for name in "abc":
-        project.test(name, "from proctor import ExactMatch\ngraders = ExactMatch()", input=name, expected=name)
+        project.test(
+            name, "from proctor import ExactMatch\ngraders = ExactMatch()", input=name, expected=name
+        )
     ran = project.run()
 
     assert 4 == ran.code
@@ -117,7 +125,17 @@ def test_the_report_has_the_documented_fields(project: Project) -> None:
     assert {"mean", "groups"} <= set(report)
     counts = {"planned", "graded", "inconclusive", "errored", "harness_failures", "interrupted"}
     assert {"path", "mean", "bounds", "runs", *counts} <= set(group)
-    run_fields = {"run", "test", "trial", "ending", "outcome", "objective", "bounds", "gates_passed", "grades"}
+    run_fields = {
+        "run",
+        "test",
+        "trial",
+        "ending",
+        "outcome",
+        "objective",
+        "bounds",
+        "gates_passed",
+        "grades",
+    }
     assert run_fields <= set(run)
     assert {
         "grader": "exact-match",
@@ -136,7 +154,9 @@ def test_the_report_has_the_documented_fields(project: Project) -> None:
 def test_list_and_show_and_grade_give_one_number(project: Project) -> None:
     """All three call the same function over the same rows."""
     project.test("a", EINSTEIN, input="March 14, 1979", expected="March 14, 1879")
-    project.test("b", "from proctor import Similarity\ngraders = [Similarity()]", input="hella", expected="hello")
+    project.test(
+        "b", "from proctor import Similarity\ngraders = [Similarity()]", input="hella", expected="hello"
+    )
     project.run()
     graded = project.grade().json
     listed = project("list", "group", "--json").json
@@ -177,7 +197,9 @@ def test_each_grading_appends_one_round_and_rewrites_nothing(project: Project) -
 
 def test_what_a_grading_module_prints_never_mixes_with_the_report(project: Project) -> None:
     """Standard output is one JSON document."""
-    project.test("t", "print('loading')\nimport os; os.write(1, b'raw')\n" + EINSTEIN, input="x", expected="x")
+    project.test(
+        "t", "print('loading')\nimport os; os.write(1, b'raw')\n" + EINSTEIN, input="x", expected="x"
+    )
     project.run()
 
     assert 1 == len(json.loads(project("grade", "group", "--json").out)["groups"])
@@ -242,15 +264,25 @@ def test_one_input_without_a_suite(project: Project) -> None:
 
 def test_a_command_is_an_agent_too(project: Project) -> None:
     """{input} is one inert argument; the output is what it printed, less one line end."""
-    project.test("t", "from proctor import ExactMatch\ngraders = [ExactMatch()]", input="; rm -rf /", expected="; rm -rf /")
-    said = project("run", "--agent-cmd", "printf '%s\\n' {input}", "--suite", "suite", "--out", "group", "--grade")
+    project.test(
+        "t",
+        "from proctor import ExactMatch\ngraders = [ExactMatch()]",
+        input="; rm -rf /",
+        expected="; rm -rf /",
+    )
+    said = project(
+        "run", "--agent-cmd", "printf '%s\\n' {input}", "--suite", "suite", "--out", "group", "--grade"
+    )
 
     assert 0 == said.code
 
 
 def test_a_workdir_is_seeded_kept_and_outside_the_project(project: Project) -> None:
     """The agent finds the test's files and nothing else; what it leaves is in the run."""
-    folder = project.test("t", "from proctor import grader\ngraders = grader(lambda workdir: (workdir / 'out.txt').read_text() == 'seed', name='copied')")
+    folder = project.test(
+        "t",
+        "from proctor import grader\ngraders = grader(lambda workdir: (workdir / 'out.txt').read_text() == 'seed', name='copied')",
+    )
     project.write("suite/t/files/in.txt", "seed")
     project.write(
         "agent.py",
@@ -302,7 +334,10 @@ def test_the_agent_never_sees_what_is_expected(project: Project) -> None:
         (["run", "agent.py", "--suite", "nowhere"], "nowhere"),
         (["run", "agent.py:mian", "--suite", "suite"], "Did you mean 'main'?"),
         (["run", "agent.py", "--suite", "suite", "-n", "0"], "a whole number of 1 or more is wanted"),
-        (["run", "agent.py", "--suite", "suite", "--timeout", "nan"], "a number of seconds above 0 is wanted"),
+        (
+            ["run", "agent.py", "--suite", "suite", "--timeout", "nan"],
+            "a number of seconds above 0 is wanted",
+        ),
         (["run", "agent.py", "--suite", "suite", "--trails", "3"], "Did you mean --trials?"),
         (["grade"], "the following arguments are required: PATH"),
         (["grade", "nowhere"], "'nowhere' does not exist"),
@@ -311,7 +346,9 @@ def test_the_agent_never_sees_what_is_expected(project: Project) -> None:
         (["garde", "x"], "Did you mean 'grade'?"),
     ],
 )
-def test_a_mistake_gets_a_sentence_a_fix_and_exit_code_1(project: Project, words: list[str], said: str) -> None:
+def test_a_mistake_gets_a_sentence_a_fix_and_exit_code_1(
+    project: Project, words: list[str], said: str
+) -> None:
     """On standard error, without a traceback, and nothing is written."""
     einstein(project)
     before = sorted(project.root.rglob("*"))
@@ -331,12 +368,21 @@ def test_a_mistake_gets_a_sentence_a_fix_and_exit_code_1(project: Project, words
         ("x = 1", "the module does not define `graders`"),
         ("graders = [", "SyntaxError"),
         ("import nowhere_at_all\ngraders = []", "No module named 'nowhere_at_all'"),
-        ("from proctor import *\ngraders = [ExactMatch(), ExactMatch()]", "two graders are named 'exact-match'"),
+        (
+            "from proctor import *\ngraders = [ExactMatch(), ExactMatch()]",
+            "two graders are named 'exact-match'",
+        ),
         ("from proctor import *\ngraders = [ExactMatch(weight=0)]", "every grader has weight 0"),
         ("from proctor import *\ngraders = [ExactMatch]", "graders[0] is the class ExactMatch, not a grader"),
         ("graders = ['exact-match']", "graders[0] is str 'exact-match', not a grader"),
-        ("from proctor import *\ngraders = [ExactMatch()]", "compares with 'expected', which test 't' does not have"),
-        ("from proctor import *\ngraders = [Contains(scope=['x'], any_of=['a'])]", "no grader of t/graders.py applies"),
+        (
+            "from proctor import *\ngraders = [ExactMatch()]",
+            "compares with 'expected', which test 't' does not have",
+        ),
+        (
+            "from proctor import *\ngraders = [Contains(scope=['x'], any_of=['a'])]",
+            "no grader of t/graders.py applies",
+        ),
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("import os; os._exit(3)", "the module ended its process"),
     ],

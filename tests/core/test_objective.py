@@ -13,7 +13,12 @@ from proctor.records.report import Bounds
 
 
 def row(
-    score: float | None, *, weight: float = 1.0, must_pass: bool = False, threshold: float = 0.0, name: str = "g"
+    score: float | None,
+    *,
+    weight: float = 1.0,
+    must_pass: bool = False,
+    threshold: float = 0.0,
+    name: str = "g",
 ) -> ScoreRow:
     if score is None:
         outcome = Outcome.INCONCLUSIVE

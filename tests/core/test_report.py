@@ -5,15 +5,22 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.core.test_objective import row
 
-from proctor.core.report import RecordedRun, exit_code_of_grading, never_ended, report, report_group, report_run
+from proctor.core.report import (
+    RecordedRun,
+    exit_code_of_grading,
+    never_ended,
+    report,
+    report_group,
+    report_run,
+)
 from proctor.records.annotation import ScoreRow
 from proctor.records.exits import ExitCode
 from proctor.records.grade import Cause, Outcome
 from proctor.records.report import Bounds, RunReport
 from proctor.records.run import AgentIdentity, Cell, Ending, Platform, RunFacts, SuiteRef
 from proctor.records.suite import Test
+from tests.core.test_objective import row
 
 
 def run(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import msgspec
-from tests.core.test_objective import row
 
 from proctor.core.objective import fold
 from proctor.core.rounds import complete_rounds, round_in_force
 from proctor.records.annotation import ScoreRow
+from tests.core.test_objective import row
 
 
 def member(name: str, score: float, round_id: str, size: int) -> ScoreRow:

@@ -54,7 +54,9 @@ def test_feedback_of_samples_is_joined_by_lines() -> None:
     assert "good\nbad" == folded.feedback
 
 
-@pytest.mark.parametrize(("score", "outcome"), [(0.5, Outcome.PASS), (0.4999, Outcome.FAIL), (0.0, Outcome.FAIL)])
+@pytest.mark.parametrize(
+    ("score", "outcome"), [(0.5, Outcome.PASS), (0.4999, Outcome.FAIL), (0.0, Outcome.FAIL)]
+)
 def test_the_bar_of_a_scalar_is_its_threshold(score: float, outcome: Outcome) -> None:
     """At the threshold it passes."""
     assert outcome is fold_samples([scalar(score)], GraderOptions(name="g", threshold=0.5)).outcome

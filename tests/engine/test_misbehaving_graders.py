@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from tests.conftest import Project, is_running
 
 MODULE = """
@@ -41,14 +42,22 @@ TABLE: dict[str, tuple[str, str, str]] = {
     "key error": ("return {}['missing']", RAISED, "KeyError: 'missing'"),
     "sys.exit": ("sys.exit(0)", RAISED, "SystemExit: 0"),
     "keyboard interrupt": ("raise KeyboardInterrupt", RAISED, "KeyboardInterrupt"),
-    "recursion": ("return bad.function(output, judge)", RAISED, "RecursionError: maximum recursion depth exceeded"),
+    "recursion": (
+        "return bad.function(output, judge)",
+        RAISED,
+        "RecursionError: maximum recursion depth exceeded",
+    ),
     "exception that cannot say itself": (
         "class E(Exception):\n        def __str__(self): raise RuntimeError\n    raise E",
         RAISED,
         "E: (its message raised RuntimeError)",
     ),
     "surrogates in the message": ("raise ValueError('a\\ud800b')", RAISED, "ValueError: a?b"),
-    "group": ("raise ExceptionGroup('two', [ValueError(1), TypeError(2)])", RAISED, "ExceptionGroup: two (2 sub-"),
+    "group": (
+        "raise ExceptionGroup('two', [ValueError(1), TypeError(2)])",
+        RAISED,
+        "ExceptionGroup: two (2 sub-",
+    ),
     "memory": ("x = bytearray(1 << 45)", RAISED, "MemoryError"),
     "nothing": ("pass", NONSENSE, "it returned nothing (None)"),
     "text": ("return 'pass'", NONSENSE, "it returned str 'pass'"),
@@ -58,17 +67,29 @@ TABLE: dict[str, tuple[str, str, str]] = {
     "nan": ("return float('nan')", NONSENSE, "a score is a number from 0 to 1, and this is nan"),
     "infinity": ("return float('inf')", NONSENSE, "a score is a number from 0 to 1, and this is inf"),
     "feedback no text": ("return Grade(score=0.5, feedback=7)", NONSENSE, "the feedback of a Grade is text"),
-    "evidence no json": ("return Grade(score=0.5, evidence=object())", NONSENSE, "the evidence of a Grade is JSON"),
+    "evidence no json": (
+        "return Grade(score=0.5, evidence=object())",
+        NONSENSE,
+        "the evidence of a Grade is JSON",
+    ),
     "endless loop": ("while True: pass", TIMEOUT, "took longer than its timeout of 0.5 s"),
     "sleep": ("time.sleep(60)", TIMEOUT, "took longer than its timeout of 0.5 s"),
-    "regular expression": ("return bool(re.match(r'(a+)+$', 'a' * 60 + 'b'))", TIMEOUT, "took longer than its timeout"),
+    "regular expression": (
+        "return bool(re.match(r'(a+)+$', 'a' * 60 + 'b'))",
+        TIMEOUT,
+        "took longer than its timeout",
+    ),
     "catches everything": (
         "while True:\n        try: time.sleep(60)\n        except BaseException: pass",
         TIMEOUT,
         "took longer than its timeout of 0.5 s",
     ),
     "endless coroutine": ("return asyncio.sleep(60)", TIMEOUT, "took longer than its timeout of 0.5 s"),
-    "stops itself": ("os.kill(os.getpid(), signal.SIGSTOP)", TIMEOUT, "took longer than its timeout of 0.5 s"),
+    "stops itself": (
+        "os.kill(os.getpid(), signal.SIGSTOP)",
+        TIMEOUT,
+        "took longer than its timeout of 0.5 s",
+    ),
     "os._exit": ("os._exit(0)", DIED, "ended its own process"),
     "segmentation fault": ("os.kill(os.getpid(), signal.SIGSEGV)", DIED, "ended its own process"),
     "kills its group": ("os.killpg(0, signal.SIGKILL)", DIED, "ended its own process"),
@@ -127,7 +148,11 @@ def test_the_author_sees_the_stack_and_what_was_printed(project: Project) -> Non
     grades = graded(project, "print('got here'); raise ValueError('on purpose')")
     defect = grades["bad"]["defect"]
 
-    assert ("ValueError", "on purpose", "got here\n") == (defect["type"], defect["message"], defect["printed"])
+    assert ("ValueError", "on purpose", "got here\n") == (
+        defect["type"],
+        defect["message"],
+        defect["printed"],
+    )
     assert 'File "t/graders.py", line 12, in bad' in defect["stack"]
     assert "/" + "tmp" not in defect["stack"]
     assert "worker.py" not in defect["stack"]
@@ -141,7 +166,11 @@ def test_a_run_with_an_inconclusive_grade_has_bounds_and_exit_code_3(project: Pr
     said = project.grade()
     (run,) = said.json["groups"][0]["runs"]
 
-    assert (3, None, {"low": pytest.approx(2 / 3), "high": 1.0}) == (said.code, run["objective"], run["bounds"])
+    assert (3, None, {"low": pytest.approx(2 / 3), "high": 1.0}) == (
+        said.code,
+        run["objective"],
+        run["bounds"],
+    )
 
 
 def test_nothing_that_graders_started_is_alive_afterwards(project: Project) -> None:
@@ -211,4 +240,3 @@ def test_grading_twice_gives_the_same_result_even_when_a_grader_draws_at_random(
 
     assert first["groups"][0]["runs"][0]["grades"] == second["groups"][0]["runs"][0]["grades"]
     assert 0 < first["mean"] < 1
-

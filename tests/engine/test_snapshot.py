@@ -7,11 +7,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.conftest import Project
 
 from proctor.engine.snapshot import Snapshot, take, unpack
 from proctor.errors import SuiteError
 from proctor.records.suite import GradersSource
+from tests.conftest import Project
 
 
 def source(project: Project, module: str, folder: str | None = None) -> GradersSource:
@@ -204,7 +204,10 @@ def test_grading_writes_nothing_into_the_run_but_its_rows(project: Project) -> N
 def test_packages_and_relative_imports_work(project: Project) -> None:
     """A test folder that is a package imports as one."""
     project.write("suite/__init__.py", "")
-    project.test("t", "from . import near\nfrom proctor import grader\ngraders = grader(lambda output: near.OK, name='g')")
+    project.test(
+        "t",
+        "from . import near\nfrom proctor import grader\ngraders = grader(lambda output: near.OK, name='g')",
+    )
     project.write("suite/t/__init__.py", "")
     project.write("suite/t/near.py", "OK = True")
     project.run()

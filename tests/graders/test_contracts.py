@@ -54,7 +54,9 @@ class TestRegex(GraderContract):
 
 
 class TestIsJson(GraderContract):
-    grader = IsJson(schema={"type": "object", "required": ["year"], "properties": {"year": {"type": "integer"}}})
+    grader = IsJson(
+        schema={"type": "object", "required": ["year"], "properties": {"year": {"type": "integer"}}}
+    )
     passes = a_run('{"year": 1879}')
     fails = a_run('{"year": "1879"}')
 
@@ -90,7 +92,9 @@ class TestFileEquals(GraderContract):
 
 
 class TestFunction(GraderContract):
-    grader = grader(lambda output: inconclusive("no log") if output is None else output == "x", name="function")
+    grader = grader(
+        lambda output: inconclusive("no log") if output is None else output == "x", name="function"
+    )
     passes = a_run("x")
     fails = a_run("y")
     cannot_tell = a_run()

@@ -19,7 +19,9 @@ def test_a_function_gets_what_it_asks_for(view: Views) -> None:
     """By parameter name, in any order."""
 
     @grader
-    def all_of_it(record: Any, expected: Any, output: Any, input: Any, test: Any, workdir: Any, judge: Any) -> list[Any]:  # noqa: A002
+    def all_of_it(
+        record: Any, expected: Any, output: Any, input: Any, test: Any, workdir: Any, judge: Any
+    ) -> list[Any]:
         return [output, expected, input, test.id, workdir.is_dir(), record.ending, callable(judge)]
 
     assert ["o", "e", "i", "t", True, "ok", True] == all_of_it.grade(view("o", expected="e", input="i"))
@@ -47,7 +49,9 @@ def test_a_missing_value_is_found_before_the_run_unless_it_has_a_default(view: V
     def lenient(output: Any, expected: Any = "nothing") -> Any:
         return expected
 
-    assert ("grader 'strict' asks for 'expected', which test 't' does not have",) == strict.needs(Test(id="t"))
+    assert ("grader 'strict' asks for 'expected', which test 't' does not have",) == strict.needs(
+        Test(id="t")
+    )
     assert () == lenient.needs(Test(id="t"))
     assert "nothing" == lenient.grade(view("x"))
 
@@ -98,13 +102,22 @@ def test_text_stays_text_where_text_is_wanted(view: Views) -> None:
     ("make", "said"),
     [
         (lambda: grader(lambda output: True), "a lambda has no name of its own"),
-        (lambda: grader(lambda answer: True, name="g"), "asks for 'answer'; a grading function may ask for output"),
+        (
+            lambda: grader(lambda answer: True, name="g"),
+            "asks for 'answer'; a grading function may ask for output",
+        ),
         (lambda: grader(lambda output: True, name="g", wieght=2), "grader() has no option 'wieght'"),
         (lambda: grader(lambda output: True, name="g", weight=-1), "weight is a number of 0 or more"),
-        (lambda: grader(lambda output: True, name="g", weight=float("nan")), "weight is a number of 0 or more"),
+        (
+            lambda: grader(lambda output: True, name="g", weight=float("nan")),
+            "weight is a number of 0 or more",
+        ),
         (lambda: grader(lambda output: True, name="g", threshold=1.5), "threshold is a number from 0 to 1"),
         (lambda: grader(lambda output: True, name="g", samples=0), "samples is a whole number of 1 or more"),
-        (lambda: grader(lambda output: True, name="g", samples=1.5), "samples is a whole number of 1 or more"),
+        (
+            lambda: grader(lambda output: True, name="g", samples=1.5),
+            "samples is a whole number of 1 or more",
+        ),
         (lambda: grader(lambda output: True, name="g", timeout=0), "timeout is a number of seconds above 0"),
         (lambda: grader(lambda output: True, name="g", aggregate="most"), "aggregate is 'all' or 'any'"),
         (lambda: grader(lambda output: True, name="g", scope="tag"), "scope is a list of tags or test ids"),
@@ -144,7 +157,8 @@ def test_what_a_grader_may_return(returned: Any, grade: Grade) -> None:
 
 
 @pytest.mark.parametrize(
-    "returned", [None, "pass", "0.5", 7, -0.1, 1.0000001, float("nan"), float("inf"), {"score": 1}, [True], 10**400]
+    "returned",
+    [None, "pass", "0.5", 7, -0.1, 1.0000001, float("nan"), float("inf"), {"score": 1}, [True], 10**400],
 )
 def test_anything_else_is_no_grade(returned: Any) -> None:
     """It is a defect of the grader, and never rounded into range."""

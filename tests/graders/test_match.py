@@ -142,9 +142,9 @@ def test_match_on_walks_keys_and_positions(path: list[str | int], value: Any) ->
 
 def test_a_missing_reference_is_found_before_the_run() -> None:
     """`needs` says which grader, which field, which test."""
-    assert ("grader 'exact-match' compares with 'expected', which test 't' does not have",) == ExactMatch().needs(
-        Test(id="t")
-    )
+    assert (
+        "grader 'exact-match' compares with 'expected', which test 't' does not have",
+    ) == ExactMatch().needs(Test(id="t"))
     assert () == ExactMatch(match_on=["metadata", "gold"]).needs(Test(id="t", metadata={"gold": None}))
 
 
@@ -159,7 +159,11 @@ def test_case_and_outer_space_count_unless_told_otherwise(view: Views, options: 
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**9), 10**9)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
 )

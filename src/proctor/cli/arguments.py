@@ -38,28 +38,57 @@ def add_selection(parser: argparse.ArgumentParser, *, with_input: bool) -> None:
     """The suite, and which of its tests."""
     if with_input:
         source = parser.add_mutually_exclusive_group()
-        source.add_argument("-s", "--suite", metavar="S", help="a folder or file of tests")
+        source.add_argument("-s", "--suite", metavar="S", help="a folder or file of tests, or a git source")
         source.add_argument("--input", metavar="TEXT", help="one test with this input, instead of a suite")
     else:
-        parser.add_argument("suite", metavar="SUITE", help="a folder or file of tests")
+        parser.add_argument(
+            "suite", metavar="SUITE", nargs="?", help="a folder or file of tests, or a git source"
+        )
+    which = parser.add_argument_group("which tests")
+    which.add_argument(
+        "--test", metavar="GLOB", action="append", default=[], help="tests whose id matches; repeat for more"
+    )
+    which.add_argument(
+        "--tags", metavar="A,B", action="append", default=[], help="tests that have all of these tags"
+    )
+    which.add_argument("--sample", metavar="N", type=positive_int, help="N tests, drawn by chance")
+    which.add_argument("--seed", metavar="S", type=int, default=0, help="another seed draws another sample")
+    which.add_argument("--limit", metavar="N", type=positive_int, help="at most the first N")
+    which.add_argument(
+        "--allow-credentials",
+        metavar="FIELD",
+        action="append",
+        default=[],
+        help="a field that looks like a credential and is none, as the error names it",
+    )
 
 
 def selected_suite(arguments: argparse.Namespace) -> Suite:
-    """The suite that the arguments name.
+    """The suite that the arguments name, with the tests that they select.
 
     Raises:
-        UsageError: none is named.
+        UsageError: none is named, or no test matches.
         SuiteError: it is not usable.
     """
-    from proctor import wiring
+    from proctor import evaluation
     from proctor.errors import UsageError
-    from proctor.load import inline_suite, load_suite
+    from proctor.load import Selection, inline_suite, split_tags
 
+    selection = Selection(
+        tests=tuple(arguments.test),
+        tags=split_tags(arguments.tags),
+        limit=arguments.limit,
+        sample=arguments.sample,
+        seed=arguments.seed,
+    )
     text = getattr(arguments, "input", None)
-    if text is not None:
-        return inline_suite(text)
-    if arguments.suite is None:
-        raise UsageError(
-            "no suite is named", fix="Name one with --suite S, or give one input with --input TEXT."
+    if text is None:
+        return evaluation.load_suite(
+            arguments.suite, selection=selection, allow_credentials=arguments.allow_credentials
         )
-    return load_suite(arguments.suite, base=wiring.here())
+    if not selection.is_everything:
+        raise UsageError(
+            "--input makes one test, and there is nothing to select",
+            fix="Leave --test, --tags, --sample and --limit away, or name a suite.",
+        )
+    return inline_suite(text)

@@ -9,7 +9,10 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from proctor.errors import ProctorError
 
 COMMANDS = {
     "run": "run an agent over a suite, and keep each run",
@@ -17,8 +20,12 @@ COMMANDS = {
     "list": "list recorded runs with their numbers",
     "show": "show one run: what went in, what came out, its grades",
     "tests": "list the tests of a suite",
+    "config": "show every setting, its value, and where it comes from",
+    "schema": "print the JSON Schema of a suite, a test, or the settings",
 }
 """The command NAME is the module `NAME_command` of this package."""
+
+MOST_FAULTS = 50
 
 DESCRIPTION = """\
 proctor runs any agent over a suite of tests, keeps what happened in a run directory
@@ -89,9 +96,9 @@ def _dispatch(words: list[str]) -> int:
         sys.stdout.write(_help())
         return 0 if words else 1
     if words[0] in ("-V", "--version"):
-        import proctor
+        from proctor.version import __version__
 
-        sys.stdout.write(f"proctor {proctor.__version__}\n")
+        sys.stdout.write(f"proctor {__version__}\n")
         return 0
     name, rest = words[0], words[1:]
     if name not in COMMANDS:
@@ -125,11 +132,18 @@ def _end(error: Exception) -> int:
     if isinstance(error, ProctorError):
         from proctor.cli.output import clean_lines
 
-        return _say(clean_lines(str(error)), 1)
+        return _say(clean_lines(_shown(error)), 1)
     import traceback
 
     traceback.print_exc()
     return _say("this is a defect of proctor; please report it with the lines above", 70)
+
+
+def _shown(error: ProctorError) -> str:
+    """The error's faults; of very many, the first."""
+    told = "\n".join(str(fault) for fault in error.faults[:MOST_FAULTS])
+    left = len(error.faults) - MOST_FAULTS
+    return f"{told}\n... and {left} more" if left > 0 else told
 
 
 def _say(text: str, code: int) -> int:

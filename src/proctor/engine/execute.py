@@ -20,7 +20,7 @@ import msgspec
 from proctor.engine.preflight import Checked
 from proctor.errors import ProctorError
 from proctor.host.place import Place
-from proctor.host.seed import fixture_digest, seed
+from proctor.host.seed import seed
 from proctor.ports import Agent, Cancel
 from proctor.records.exits import ExitCode
 from proctor.records.grade import Defect
@@ -76,16 +76,21 @@ class PlannedTrial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """Something happened to a trial.
+    """Something happened: to the whole, or to a trial.
 
     Attributes:
-        kind: `started`, `ended`, or `lost`: it ran, and could not be recorded.
+        kind: `planned` for the whole; `started`, `ended`, or `lost`, for a trial that ran and could not be recorded.
+        cell: the trial; None for the whole.
+        planned: number of trials, for the whole.
+        parallel: how many run at once, for the whole.
         reason: why it did not end well.
         duration_s: seconds since its start.
     """
 
-    kind: Literal["started", "ended", "lost"]
-    cell: Cell
+    kind: Literal["planned", "started", "ended", "lost"]
+    cell: Cell | None = None
+    planned: int = 0
+    parallel: int = 0
     ending: Ending | None = None
     reason: str = ""
     duration_s: float = 0.0
@@ -160,12 +165,8 @@ def execute(
 
     Raises:
         StoreError: the plan cannot be written.
-        SuiteError: a fixture cannot be used; nothing has run then.
     """
     trials = plan_trials(suite, options)
-    digests = {
-        fixture: fixture_digest(fixture) for entry in suite.tests if (fixture := entry.fixture) is not None
-    }
     suite_ref = SuiteRef(name=suite.name, digest=suite.digest, commit=suite.commit)
     group.write_plan(
         GroupPlan(
@@ -181,7 +182,7 @@ def execute(
     )
     for taken in checked.snapshots:
         group.keep_graders(taken.ref, taken.archive)
-    desk = _Desk(agent, group, checked, options, platform, suite_ref, digests, cancel, on_event)
+    desk = _Desk(agent, group, checked, options, platform, suite_ref, cancel, on_event)
     try:
         return desk.run_all(trials)
     finally:
@@ -199,12 +200,11 @@ class _Desk:
         options: RunOptions,
         platform: Platform,
         suite: SuiteRef,
-        digests: Mapping[Path, str],
         cancel: Cancel,
         on_event: Callable[[Event], None],
     ) -> None:
         self._agent, self._group, self._checked, self._options = agent, group, checked, options
-        self._platform, self._suite, self._digests = platform, suite, digests
+        self._platform, self._suite, self._seeds = platform, suite, checked.seeds
         self._cancel, self._on_event = cancel, on_event
         self._lock = threading.Lock()
         self._endings: dict[Ending, int] = {}
@@ -220,6 +220,7 @@ class _Desk:
             threading.Thread(target=self._take_from, args=(waiting,), name=f"trial-{number}", daemon=True)
             for number in range(count)
         ]
+        self._on_event(Event(kind="planned", planned=len(trials), parallel=count))
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -232,7 +233,7 @@ class _Desk:
         return RunSummary(
             planned=len(trials),
             endings=dict(self._endings),
-            not_ok=tuple(sorted(self._not_ok, key=lambda event: event.cell.run_dir)),
+            not_ok=tuple(sorted(self._not_ok, key=lambda event: event.cell.run_dir if event.cell else "")),
             lost=tuple(self._lost),
             stopped=stopped,
         )
@@ -282,8 +283,9 @@ class _Desk:
         """Seed the workdir and run the agent; what proctor cannot do is a harness failure, not an exception."""
         started = time.monotonic()
         try:
-            if trial.entry.fixture is not None:
-                seed(trial.entry.fixture, place.workdir)
+            plan = self._seeds.get(trial.entry.test.id)
+            if plan is not None:
+                seed(plan, place.workdir)
             started = time.monotonic()
             attempt = self._agent.attempt(trial.entry.test, place, trial.limits, self._cancel)
         except Exception as error:  # noqa: BLE001  # around an agent
@@ -314,7 +316,8 @@ class _Desk:
             graders=mine.snapshot.ref if mine.snapshot else None,
             test_digest=trial.cell.test_digest,
             input_digest=test.input_digest,
-            fixture_digest=self._digests[trial.entry.fixture] if trial.entry.fixture else None,
+            fixture_digest=self._seeds[test.id].digest if test.id in self._seeds else None,
+            fixture_commit=trial.entry.fixture_commit,
             limits=trial.limits,
             started_at=started_at,
             ended_at=_now(),

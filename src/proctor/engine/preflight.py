@@ -1,13 +1,14 @@
-"""Loading and checking every grader of every selected test, before anybody pays for a run."""
+"""Looking at every fixture and every grader of every selected test, before anybody pays for a run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from proctor.engine import snapshot
+from proctor.engine.fixtures import Seeds, plan_seeds
 from proctor.engine.protocol import applies
 from proctor.engine.snapshot import Snapshot
 from proctor.engine.workers import GraderServer, GradingModule
@@ -29,14 +30,16 @@ class CheckedTest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """What the check of a suite's graders gives.
+    """What the check of a suite gives.
 
     Attributes:
         tests: by test id.
+        seeds: what the workdir of each test starts with, by test id.
         warnings: sentences about what is allowed, and hardly meant.
     """
 
     tests: dict[str, CheckedTest]
+    seeds: Seeds
     warnings: tuple[str, ...]
 
     @property
@@ -48,11 +51,15 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(kept.values())
 
 
-def check_graders(suite: Suite, server: GraderServer) -> Checked:
-    """Load every grading module of the suite from its snapshot, and ask its graders what each test lacks.
+def check_suite(suite: Suite, start: Callable[[], GraderServer]) -> Checked:
+    """Look at every fixture, load every grading module from its snapshot, and ask its graders what each test lacks.
+
+    Args:
+        start: starts the server of workers; not called for a suite without graders.
 
     Raises:
-        SuiteError: all that was found: modules that do not load, tests that lack what a grader reads.
+        SuiteError: all that was found: fixtures that cannot be given to an agent, modules that do not load,
+            tests that lack what a grader reads.
     """
     by_source: dict[GradersSource, list[SuiteTest]] = {}
     for entry in suite.tests:
@@ -60,7 +67,14 @@ def check_graders(suite: Suite, server: GraderServer) -> Checked:
             by_source.setdefault(entry.graders, []).append(entry)
     checked = {entry.test.id: CheckedTest() for entry in suite.tests}
     faults, warnings = list[Fault](), dict[str, None]()
+    seeds: Seeds = {}
+    try:
+        seeds = plan_seeds(suite)
+    except SuiteError as error:
+        faults += error.faults
+    server = start() if by_source else None
     for source, entries in by_source.items():
+        assert server is not None
         try:
             taken, module = _take(source, server)
         except SuiteError as error:
@@ -75,7 +89,7 @@ def check_graders(suite: Suite, server: GraderServer) -> Checked:
         module.close()
     if faults:
         raise SuiteError.of(faults)
-    return Checked(tests=checked, warnings=tuple(warnings))
+    return Checked(tests=checked, seeds=seeds, warnings=tuple(warnings))
 
 
 def _take(source: GradersSource, server: GraderServer) -> tuple[Snapshot, GradingModule]:

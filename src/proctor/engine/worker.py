@@ -52,12 +52,13 @@ NO_JUDGE_FIX = (
 
 def prepare(_: Json) -> None:
     """Import, in the server that workers are forked from, what every worker needs. No user code."""
-    import proctor
+    import pkgutil
 
-    for name in ("rapidfuzz.distance", "proctor.eval"):
+    import proctor.graders
+
+    kinds = [f"proctor.graders.{module.name}" for module in pkgutil.iter_modules(proctor.graders.__path__)]
+    for name in ("rapidfuzz.distance", *kinds):
         importlib.import_module(name)
-    for name in proctor.__all__:
-        getattr(proctor, name)
 
 
 def serve(request: Json, descriptors: Sequence[int]) -> int:

@@ -16,7 +16,8 @@ from proctor.records.suite import Test
 
 # A sign, digits in groups of three by commas or without, a fraction, an exponent; no digit or letter beside it.
 _NUMBER = re.compile(
-    r"(?<![\w.,])(?<!\d-)[-+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|[.,-]\d)", re.ASCII
+    r"(?<![\w.,])(?<!\d-)[-+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|[.,-]\d)",
+    re.ASCII,
 )
 
 

@@ -58,13 +58,14 @@ def json_equal(left: Json, right: Json) -> bool:
         return len(mine) == len(other) and all(map(json_equal, mine, other))
     if isinstance(left, int | float) and isinstance(right, int | float):
         return left == right
-    return type(left) is type(right) and left == right
+    if isinstance(left, str) and isinstance(right, str):
+        return left == right
+    return left is None and right is None
 
 
 def _plain(value: Json) -> Json:
     if isinstance(value, float):
-        number = float(value)
-        return int(number) if number.is_integer() else number
+        return int(value) if value.is_integer() else value
     if isinstance(value, dict):
         entries = cast("dict[str, Json]", value)
         return {key: _plain(entry) for key, entry in entries.items()}

@@ -173,6 +173,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         attempt: 1 for the first.
         output: what the agent answered, when it is small; see `output_file`.
         output_file: file in the run directory that holds a large output, as JSON.
+        fixture_commit: the git commit that the test's files come from, when they do.
         started_at: ISO 8601, UTC.
         ended_at: ISO 8601, UTC.
         duration_s: wall-clock time of the agent, in seconds.
@@ -198,6 +199,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     test_digest: str
     input_digest: str
     fixture_digest: str | None = None
+    fixture_commit: str | None = None
     limits: Limits = Limits()
     started_at: str
     ended_at: str

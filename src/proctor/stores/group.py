@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -113,9 +114,7 @@ class GroupDir:
             staged.mkdir()
             left_out = move_tree(place.workdir, staged / WORKDIR)
             if left_out:
-                note = (
-                    f"not kept from the workdir, since they are no files: {', '.join(sorted(left_out)[:20])}"
-                )
+                note = f"not kept from the workdir: {', '.join(sorted(left_out)[:20])}"
                 facts = msgspec.structs.replace(facts, notes=(*facts.notes, note))
             _keep_stream(place.stdout, staged / STDOUT)
             _keep_stream(place.stderr, staged / STDERR)
@@ -158,10 +157,15 @@ def run_dirs(group: Path) -> Iterator[RunDir]:
 def _keep_stream(source: Path, target: Path) -> None:
     """Move what was printed into the run; a stream without a byte leaves no file."""
     try:
-        if source.stat().st_size:
-            shutil.move(source, target)
+        found = source.lstat()
     except FileNotFoundError:
         return
+    # An agent can put anything in the stream's place; only a regular file is what it printed.
+    if stat.S_ISREG(found.st_mode) and found.st_size:
+        try:
+            source.rename(target)
+        except OSError:
+            shutil.copyfile(source, target, follow_symlinks=False)
 
 
 def _link_or_copy(source: Path, folder: Path) -> None:

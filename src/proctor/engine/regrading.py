@@ -1,0 +1,52 @@
+"""Grading old runs with the tests and graders that a suite has now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from proctor.engine.fixtures import Seeds
+from proctor.engine.grading import Grading, Resolve
+from proctor.engine.preflight import Checked
+from proctor.records.run import RunFacts
+from proctor.records.suite import Suite, SuiteTest
+from proctor.stores.rundir import RunDir
+
+
+def todays(suite: Suite, checked: Checked, folder: Path) -> Resolve:
+    """What each run is graded with: today's test of its id, as long as the agent would have been given the same.
+
+    A run whose test is gone, or whose input or fixture has changed since, was an answer to another question;
+    it is inconclusive. `expected`, `goal`, `metadata` and the graders may have changed: that is what one asks
+    for.
+
+    Args:
+        suite: as it is now.
+        checked: its graders and fixtures.
+        folder: an empty folder, which must be there as long as runs are graded.
+    """
+    by_id = {entry.test.id: entry for entry in suite.tests}
+    for taken in checked.snapshots:
+        (folder / taken.ref.archive_name).write_bytes(taken.archive)
+
+    def resolve(run: RunDir, facts: RunFacts) -> Grading:
+        entry = by_id.get(facts.test.id)
+        if entry is None:
+            return Grading(test=facts.test, changed=f"the suite has no test {facts.test.id!r} now")
+        ref = taken.ref if (taken := checked.tests[facts.test.id].snapshot) else None
+        return Grading(
+            test=entry.test,
+            ref=ref,
+            archive=folder / ref.archive_name if ref else None,
+            changed=_changed(entry, facts, checked.seeds),
+        )
+
+    return resolve
+
+
+def _changed(entry: SuiteTest, facts: RunFacts, seeds: Seeds) -> str | None:
+    if entry.test.input_digest != facts.input_digest:
+        return "the test's input has changed since the run"
+    plan = seeds.get(entry.test.id)
+    if (plan.digest if plan else None) != facts.fixture_digest:
+        return "the test's files have changed since the run"
+    return None
