@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import zipfile
 from pathlib import Path
@@ -213,3 +214,15 @@ def test_packages_and_relative_imports_work(project: Project) -> None:
     project.run()
 
     assert 1.0 == project.grade().json["mean"]
+
+
+def test_installed_packages_are_recorded_by_name_and_version(project: Project) -> None:
+    """Those that the grading code imports, however late; their code is not copied."""
+    from importlib.metadata import version
+
+    project.test("t", "from proctor import *\nimport yaml\ngraders = [Contains(any_of=['a question'])]")
+    project.write("suite/t/unused.py", "import pytest")
+    project.run()
+    facts = json.loads((project.root / "group/t/run.json").read_text())
+
+    assert {"PyYAML": version("pyyaml")} == facts["graders"]["packages"]

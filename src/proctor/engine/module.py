@@ -43,15 +43,19 @@ def load_graders(load: Load) -> tuple[Grader, ...]:
     return graders
 
 
-def loaded_from(load: Load) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(files that were loaded from the original folder, relative to it; names of all top-level modules loaded)."""
+def taken_from_original(load: Load) -> tuple[str, ...]:
+    """Files of modules that were loaded from the original folder since the snapshot lacks them, relative to it."""
     taken: list[str] = []
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if load.original and isinstance(file, str) and file.startswith(load.original.rstrip("/") + "/"):
             taken.append(str(Path(file).relative_to(load.original)))
-    imported = {name.partition(".")[0] for name in sys.modules}
-    return tuple(sorted(taken)), tuple(sorted(imported - sys.stdlib_module_names))
+    return tuple(sorted(taken))
+
+
+def top_level_modules() -> set[str]:
+    """Names of the loaded top-level modules that are not of the standard library."""
+    return {name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names
 
 
 def _import(load: Load) -> ModuleType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -105,14 +106,29 @@ def _take(source: GradersSource, server: GraderServer) -> tuple[Snapshot, Gradin
         scripts = [source.root / name for name in missing if name.endswith(".py")]
         more = snapshot.modules_reached(scripts, source.root) if scripts else ()
         extra = missing | {snapshot.relative(path, source.root) for path in more}
+        reached = snapshot.modules_reached([source.module, *scripts], source.root)
+        packages = installed_packages(snapshot.imported_names(reached) | set(loaded.imported))
     except SuiteError:
         module.close()
         raise
-    if not extra:
-        return taken, module
-    module.close()
-    complete = snapshot.take(source, extra)
-    return complete, server.fresh(complete, source.root)
+    if extra:
+        module.close()
+        taken = snapshot.take(source, extra)
+        module = server.fresh(taken, source.root)
+    ref = msgspec.structs.replace(taken.ref, packages=packages)
+    return msgspec.structs.replace(taken, ref=ref), module
+
+
+def installed_packages(modules: set[str]) -> dict[str, str]:
+    """The installed distributions, with their versions, that some top-level modules belong to; not proctor itself."""
+    foreign = modules - sys.stdlib_module_names - {"proctor"}
+    if not foreign:
+        return {}
+    from importlib import metadata
+
+    owners = metadata.packages_distributions()
+    names = {name for module in foreign for name in owners.get(module, ())}
+    return {name: metadata.version(name) for name in sorted(names)}
 
 
 def _faults(

@@ -30,7 +30,14 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):
-    """The module was loaded; these are its graders, and the modules that it took from the original folder."""
+    """The module was loaded.
+
+    Attributes:
+        graders: the options of each, in its order.
+        files: what the graders read, relative to the module.
+        taken: module files that came from the original folder, relative to it.
+        imported: top-level modules that loading it brought in.
+    """
 
     graders: tuple[GraderOptions, ...]
     files: tuple[str, ...] = ()

@@ -66,11 +66,8 @@ def _declared(module: Path) -> Iterator[Path]:
 
     They are read from the source text: the module may need them as soon as it is loaded.
     """
-    try:
-        tree = ast.parse(module.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return  # loading it says what is wrong, with file and line
-    for node in tree.body:
+    tree = _parsed(module)
+    for node in tree.body if tree else ():
         if isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == "data_files" for target in node.targets
         ):
@@ -109,6 +106,18 @@ def modules_reached(starts: Iterable[Path], root: Path) -> set[Path]:
         folders = list(dict.fromkeys([*(start.parent for start in starts), root]))
         waiting += [found for found in _imports_of(module, folders) if found.is_relative_to(root)]
     return reached
+
+
+def imported_names(modules: Iterable[Path]) -> set[str]:
+    """The top-level names that some modules import, wherever in their text."""
+    names: set[str] = set()
+    for module in modules:
+        for node in _import_nodes(module):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif node.module and not node.level:
+                names.add(node.module.partition(".")[0])
+    return names
 
 
 def read_archive(archive: Path, ref: GradersRef) -> bytes:
@@ -214,15 +223,11 @@ def _folder_files(folder: Path) -> Iterator[Path]:
 
 def _imports_of(module: Path, folders: Iterable[Path]) -> Iterator[Path]:
     """The local files that the imports in a module name. A module that does not parse names none."""
-    try:
-        tree = ast.parse(module.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return
-    for node in ast.walk(tree):
+    for node in _import_nodes(module):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _find(alias.name.split("."), folders)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             parts = node.module.split(".") if node.module else []
             within: Iterable[Path] = folders
             if node.level:
@@ -231,6 +236,20 @@ def _imports_of(module: Path, folders: Iterable[Path]) -> Iterator[Path]:
             yield from _find(parts, within)
             for alias in node.names:
                 yield from _find([*parts, alias.name], within)
+
+
+def _import_nodes(module: Path) -> Iterator[ast.Import | ast.ImportFrom]:
+    tree = _parsed(module)
+    if tree is not None:
+        yield from (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+
+
+def _parsed(module: Path) -> ast.Module | None:
+    """The module's syntax; None for one that does not parse: loading it says what is wrong, with file and line."""
+    try:
+        return ast.parse(module.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return None
 
 
 def _find(parts: list[str], folders: Iterable[Path]) -> Iterator[Path]:

@@ -23,7 +23,7 @@ from typing import Any, cast
 
 import msgspec
 
-from proctor.engine.module import load_graders, loaded_from
+from proctor.engine.module import load_graders, taken_from_original, top_level_modules
 from proctor.engine.protocol import (
     Check,
     Checked,
@@ -90,6 +90,7 @@ class _Worker:
             import resource
 
             resource.setrlimit(resource.RLIMIT_AS, (self._load.memory_bytes, self._load.memory_bytes))
+        before = top_level_modules()
         try:
             with self._restored():
                 self._graders = load_graders(self._load)
@@ -98,7 +99,8 @@ class _Worker:
         except BaseException as error:  # noqa: BLE001  # around a grader
             self._send(NotLoaded(defect=self._defect(error)))
             return False
-        taken, imported = loaded_from(self._load)
+        imported = tuple(sorted(top_level_modules() - before))
+        taken = taken_from_original(self._load)
         self._send(Loaded(graders=options, files=files, taken=taken, imported=imported))
         return True
 

@@ -138,10 +138,12 @@ class GradersRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         digest: of the archive, `sha256:...`; the archive is `graders/<hex>.zip`.
         entry: the grading module inside the archive.
+        packages: installed distributions that the code imports, with their versions when it was stored.
     """
 
     digest: str
     entry: str
+    packages: dict[str, str] = {}
 
     @property
     def archive_name(self) -> str:
