@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from proctor.errors import ProctorError
     from proctor.evaluation import grade, load_suite, pick_agent, report, run
     from proctor.graders.base import GraderBase
+    from proctor.graders.command import expect_command
     from proctor.graders.contains import Contains
     from proctor.graders.exact_match import ExactMatch
     from proctor.graders.files import FileContains, FileEquals, FileExists
@@ -50,6 +51,7 @@ __all__ = [
     "RunView",
     "Similarity",
     "Test",
+    "expect_command",
     "failed",
     "grade",
     "grader",
@@ -66,6 +68,7 @@ _HOMES = {
     "errors": ("ProctorError",),
     "evaluation": ("grade", "load_suite", "pick_agent", "report", "run"),
     "graders.base": ("GraderBase",),
+    "graders.command": ("expect_command",),
     "graders.contains": ("Contains",),
     "graders.exact_match": ("ExactMatch",),
     "graders.function": ("grader",),

@@ -18,24 +18,27 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from proctor import load, wiring
-from proctor.engine.execute import Event, RunOptions, RunSummary, execute
-from proctor.engine.grading import RunGrader, as_recorded
-from proctor.engine.preflight import Checked, check_suite
-from proctor.engine.regrading import todays
-from proctor.engine.reporting import report_found, report_paths
-from proctor.engine.workers import GraderServer
+from proctor import wiring
 from proctor.errors import SuiteError, UsageError
-from proctor.host.cancel import Cancel
-from proctor.ports import Agent
 from proctor.records.exits import ExitCode
-from proctor.records.report import Report
-from proctor.records.suite import Suite
-from proctor.stores.discover import discover
-from proctor.stores.group import GroupDir
+
+# `from proctor import *` in a grading module takes these names: what they need is imported when they are called.
+if TYPE_CHECKING:
+    from proctor.engine.execute import Event, RunSummary, Work
+    from proctor.engine.planning import Resumption, RunOptions
+    from proctor.engine.preflight import Checked
+    from proctor.host.cancel import Cancel
+    from proctor.load import Selection
+    from proctor.ports import Agent
+    from proctor.records.proof import SuiteProof
+    from proctor.records.report import Report
+    from proctor.records.run import Ending
+    from proctor.records.suite import Suite
+    from proctor.stores.group import GroupDir
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,11 +55,25 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
+class Resume(msgspec.Struct, frozen=True, kw_only=True):
+    """How to go on with a group.
+
+    Attributes:
+        retry: endings of the agent, such as `error` and `timeout`, that are run again beside what is there.
+        supersede: such a retry then counts instead of what it repeats.
+        on_plan: told what is left, before anything starts.
+    """
+
+    retry: tuple[Ending, ...] = ()
+    supersede: bool = False
+    on_plan: Callable[[Resumption], None] = lambda _: None
+
+
 def load_suite(
     source: str | Path | None = None,
     *,
     base: Path | None = None,
-    selection: load.Selection | None = None,
+    selection: Selection | None = None,
     allow_credentials: Sequence[str] = (),
 ) -> Suite:
     """The suite that a path or a git source names, or those of its tests that are selected.
@@ -71,6 +88,8 @@ def load_suite(
         SuiteError: every fault that was found in it.
         UsageError: no suite is named, or the selection matches no test.
     """
+    from proctor import load
+
     settings = load.find_settings(wiring.here())
     base = base or wiring.here()
     if source is None:
@@ -86,18 +105,22 @@ def load_suite(
     return load.select(suite, selection or load.Selection())
 
 
-def pick_agent(name: str | None = None, *, command: str | None = None, stdin: bool = False) -> Agent:
-    """The agent that a name or a command stands for: `path/agent.py:function`, `package.module:function`.
+def pick_agent(
+    name: str | None = None, *, command: str | None = None, stdin: bool = False, suite: Suite | None = None
+) -> Agent:
+    """The agent that a name or a command stands for.
 
     Args:
+        name: `path/agent.py:function`, `package.module:function`, `solution` or `noop`.
         command: a command line instead of a name; `{input}` stands for the input.
         stdin: the command is given its input on standard input.
+        suite: the suite whose solutions `solution` runs.
 
     Raises:
         UsageError: neither or both are given.
         AgentError: the name follows no known form.
     """
-    return wiring.agent_named(name, command, stdin=stdin)
+    return wiring.agent_named(name, command, stdin=stdin, suite=suite)
 
 
 def check(suite: Suite, *, will_grade: bool = False) -> Checked:
@@ -116,6 +139,9 @@ def check(suite: Suite, *, will_grade: bool = False) -> Checked:
             where=bare[0].where,
             fix="Give it a graders.py or a goal; or run without grading, and label the runs by hand.",
         )
+    from proctor.engine.preflight import check_suite
+    from proctor.engine.workers import GraderServer
+
     with ExitStack() as stack:
 
         def server() -> GraderServer:
@@ -131,11 +157,11 @@ def run(
     agent: Agent,
     *,
     out: str | Path | None = None,
+    options: RunOptions | None = None,
     trials: int | None = None,
     timeout_s: float | None = None,
     parallel: int | None = None,
-    max_failures: int | None = None,
-    work_root: Path | None = None,
+    resume: Resume | None = None,
     will_grade: bool = False,
     cancel: Cancel | None = None,
     on_event: Callable[[Event], None] = lambda _: None,
@@ -145,46 +171,110 @@ def run(
     A value that is None is decided by the test, then by the project's settings, then by the default.
 
     Args:
+        suite: the tests.
+        agent: what is under test; it is closed at the end.
         out: the group's folder, new or without runs; by default a new one in the folder of runs.
+        options: everything about how the suite is run, instead of the next three.
         trials: attempts at each test.
         timeout_s: wall-clock limit of one trial.
         parallel: trials at once.
-        max_failures: start no further trial after so many that did not end well.
-        work_root: where workdirs live while an agent runs.
+        resume: go on with the group at `out`.
         will_grade: what cannot be graded is an error before the run.
         cancel: ends everything when it is set.
         on_event: called from any thread as trials start and end.
 
     Raises:
-        UsageError: the group holds runs already, or a setting is none.
+        UsageError: the group holds runs already, or cannot be resumed with this suite and agent.
         SuiteError: a grader, a fixture or a test is not usable.
         AgentError: the agent cannot be started, or cannot take these inputs.
+        StoreError: the group cannot be written.
     """
-    options = run_options(
-        trials=trials, timeout_s=timeout_s, parallel=parallel, max_failures=max_failures, work_root=work_root
-    )
+    from proctor.engine.execute import Work, begin, execute
+    from proctor.engine.planning import plan_trials
+    from proctor.host.cancel import Cancel
+    from proctor.stores.group import GroupDir
+
+    options = options or run_options(trials=trials, timeout_s=timeout_s, parallel=parallel)
+    own = cancel or Cancel()
     try:
         agent.prepare([entry.test for entry in suite.tests])
         checked = check(suite, will_grade=will_grade)
-        group = GroupDir.create(Path(out) if out is not None else new_group())
-        own = cancel or Cancel()
+        work = Work(
+            suite=suite,
+            agent=agent,
+            checked=checked,
+            options=options,
+            platform=wiring.platform(),
+            trials=plan_trials(suite, options),
+        )
+        path = Path(out) if out is not None else new_group()
+        group = GroupDir.reopen(path) if resume else GroupDir.create(path)
         try:
-            summary = execute(
-                suite,
-                agent,
-                group,
-                checked=checked,
-                options=options,
-                platform=wiring.platform(),
-                cancel=own,
-                on_event=on_event,
-            )
+            if group.plan() is None:
+                begin(work, group)
+            elif resume:
+                work = _left_open(work, group, resume)
+            summary = execute(work, group, own, on_event)
         finally:
-            if cancel is None:
-                own.close()
+            group.finish()
     finally:
         agent.close()
+        if cancel is None:
+            own.close()
     return Group(path=group.path, summary=summary, warnings=checked.warnings)
+
+
+def _left_open(work: Work, group: GroupDir, resume: Resume) -> Work:
+    """The work that an earlier run left open; `resume.on_plan` is told before it starts."""
+    from proctor.engine.planning import plan_resumption
+    from proctor.engine.reporting import read_run
+
+    plan = group.plan()
+    assert plan is not None
+    left = plan_resumption(
+        work.trials,
+        plan,
+        map(read_run, group.runs()),
+        agent=work.agent.identity,
+        retry=resume.retry,
+        supersede=resume.supersede,
+    )
+    resume.on_plan(left)
+    return msgspec.structs.replace(work, trials=left.trials)
+
+
+def prove(
+    suite: Suite,
+    *,
+    parallel: int | None = None,
+    cancel: Cancel | None = None,
+    on_start: Callable[[int], None] = lambda _: None,
+    on_event: Callable[[Event], None] = lambda _: None,
+) -> SuiteProof | None:
+    """Try out a suite's graders on its own solutions, on the no-op, and on its wrong solutions.
+
+    Args:
+        suite: the tests.
+        parallel: runs at once; as the settings say when None.
+        cancel: ends everything when it is set, and None is returned.
+        on_start: called with the number of runs.
+        on_event: called from any thread as runs start and end.
+
+    Raises:
+        SuiteError: a grader, a fixture or a test is not usable, or there is nothing to grade it with.
+    """
+    from proctor.engine.checking import Bench
+    from proctor.host.cancel import Cancel
+
+    checked = check(suite, will_grade=True)
+    own = cancel or Cancel()
+    try:
+        options = run_options(parallel=parallel)
+        bench = Bench(options, wiring.platform(), own, on_start=on_start, on_event=on_event)
+        return bench.prove(suite, checked)
+    finally:
+        if cancel is None:
+            own.close()
 
 
 def run_options(
@@ -196,6 +286,9 @@ def run_options(
     work_root: Path | None = None,
 ) -> RunOptions:
     """How a suite is run: what is given here, and the project's settings for what is not."""
+    from proctor import load
+    from proctor.engine.planning import RunOptions
+
     settings = load.find_settings(wiring.here())
     return RunOptions(
         trials=trials,
@@ -211,6 +304,8 @@ def run_options(
 
 def new_group() -> Path:
     """The path of a new group in the project's folder of runs."""
+    from proctor import load
+
     folder = load.find_settings(wiring.here()).path("out", base=Path())
     assert folder is not None
     return wiring.new_group_path(folder)
@@ -219,6 +314,7 @@ def new_group() -> Path:
 def grade(
     *paths: str | Path | Group,
     suite: Suite | None = None,
+    diff: bool = False,
     parallel: int | None = None,
     on_start: Callable[[int], None] = lambda _: None,
     on_done: Callable[[str], None] = lambda _: None,
@@ -229,6 +325,7 @@ def grade(
         paths: run directories, groups, or folders of groups.
         suite: grade with the graders, `expected`, `goal` and `metadata` that this suite has now, by test id;
             without it, with what each run holds.
+        diff: say which verdicts moved against the round before.
         parallel: runs graded at once.
         on_start: called with the number of runs.
         on_done: called from any thread with the name of each run that was graded.
@@ -240,6 +337,12 @@ def grade(
     """
     if not paths:
         raise UsageError("no run is named", fix="Name a run directory, a group, or a folder of groups.")
+    from proctor.engine.grading import RunGrader, as_recorded
+    from proctor.engine.regrading import todays
+    from proctor.engine.reporting import moved_in, report_found
+    from proctor.host.durable import sync
+    from proctor.stores.discover import discover
+
     groups = discover(path.path if isinstance(path, Group) else Path(path) for path in paths)
     runs = [run_dir for group in groups for run_dir in group.runs]
     with ExitStack() as stack:
@@ -252,7 +355,10 @@ def grade(
             RunGrader(wiring.environment(), parallel=parallel or min(4, os.cpu_count() or 1), resolve=resolve)
         )
         grader.grade(runs, lambda run_dir: on_done(run_dir.name))
-    return report_found(groups)
+    for folder in {group.path.stat().st_dev: group.path for group in groups}.values():
+        sync(folder)
+    found = report_found(groups, grader.warnings)
+    return msgspec.structs.replace(found, moved=moved_in(runs)) if diff else found
 
 
 def report(*paths: str | Path | Group) -> Report:
@@ -261,6 +367,8 @@ def report(*paths: str | Path | Group) -> Report:
     Raises:
         StoreError: a path does not exist, or holds no run.
     """
+    from proctor.engine.reporting import report_paths
+
     return report_paths(path.path if isinstance(path, Group) else Path(path) for path in paths)
 
 

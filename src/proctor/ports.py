@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from proctor.records.annotation import ScoreRow
+from proctor.records.annotation import Annotations, Row
 from proctor.records.grade import Cause, Grade
 from proctor.records.json_value import Json
 from proctor.records.run import AgentIdentity, Attempt, Limits, Record, RunFacts
@@ -105,6 +105,8 @@ class GraderOptions(msgspec.Struct, frozen=True, kw_only=True):
         timeout: seconds it may take.
         failure_cause: what a defect of this grader is called in its row; by kind of defect when None.
         scale: whether it gives numbers or passes and fails, where that is known before it grades.
+        reads: what it looks at beside the workdir: `holdout`, which its tests must then have; `fixture`, which is
+            then kept with the run.
     """
 
     name: str
@@ -117,6 +119,7 @@ class GraderOptions(msgspec.Struct, frozen=True, kw_only=True):
     timeout: float = 60.0
     failure_cause: Cause | None = None
     scale: Literal["binary", "scalar"] | None = None
+    reads: tuple[Literal["fixture", "holdout"], ...] = ()
 
 
 class RunView(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,6 +132,9 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
         record: how it ended, how long it took, what its trace adds up to.
         judge: asks a language model; raises when none is configured.
         base: folder of the grading module, to which its own files are relative.
+        fixture: the files that the workdir started with, for a grader that reads them; None when there were none.
+        holdout: files that the agent never saw; None when the test has none.
+        environment: what a program that the grader starts may be given.
     """
 
     output: Json
@@ -137,6 +143,9 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     record: Record
     judge: Callable[..., Any]
     base: Path
+    fixture: Path | None = None
+    holdout: Path | None = None
+    environment: Mapping[str, str] = {}
 
 
 class Grader(Protocol):
@@ -188,12 +197,12 @@ class RunStore(Protocol):
         """
         ...
 
-    def score_rows(self) -> tuple[ScoreRow, ...]:
-        """All score rows, in the order of appending; rows that cannot be read are left out."""
+    def annotations(self) -> Annotations:
+        """All rows, in the order of appending."""
         ...
 
-    def append(self, rows: Sequence[ScoreRow]) -> None:
-        """Add whole rows.
+    def append(self, new: Sequence[Row]) -> bytes:
+        """Add whole rows, and return what a killed writer had left behind and was set aside.
 
         Raises:
             StoreError: they cannot be written; then none is.

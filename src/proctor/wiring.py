@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from proctor.ports import Agent
     from proctor.records.run import Platform
+    from proctor.records.suite import Suite
 
 
 def is_completing() -> bool:
@@ -30,6 +31,16 @@ def cache_folder() -> Path:
 
     named = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(named) if named.startswith("/") else Path.home() / ".cache") / "proctor"
+
+
+def user_name() -> str:
+    """Who the user is to the system, or `human` where it cannot say."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "human"
 
 
 def here() -> Path:
@@ -54,8 +65,14 @@ def platform() -> Platform:
     )
 
 
-def agent_named(positional: str | None, command: str | None, *, stdin: bool = False) -> Agent:
+def agent_named(
+    positional: str | None, command: str | None, *, stdin: bool = False, suite: Suite | None = None
+) -> Agent:
     """The agent that a command line names: the positional AGENT, or --agent-cmd, and exactly one of them.
+
+    Args:
+        stdin: the command is given its input on standard input.
+        suite: what it will be run over, where that is known.
 
     Raises:
         UsageError: none or both are given.
@@ -81,7 +98,7 @@ def agent_named(positional: str | None, command: str | None, *, stdin: bool = Fa
     from proctor.agents.grammar import parse_agent
 
     assert positional is not None
-    return parse_agent(positional, launch_dir=here())
+    return parse_agent(positional, launch_dir=here(), suite=suite)
 
 
 def new_group_path(folder: Path) -> Path:

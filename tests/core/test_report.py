@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from proctor.core.report import (
     report_group,
     report_run,
 )
-from proctor.records.annotation import ScoreRow
+from proctor.records.annotation import Annotations, ScoreRow
 from proctor.records.exits import ExitCode
 from proctor.records.grade import Cause, Outcome
 from proctor.records.report import Bounds, RunReport
@@ -31,6 +32,7 @@ def run(
         run=f"{test}-{trial}",
         test=Test(id=test),
         trial=trial,
+        attempt=1,
         ending=ending,
         agent=AgentIdentity(kind="function", label="a"),
         suite=SuiteRef(name="s"),
@@ -42,7 +44,7 @@ def run(
         platform=Platform(proctor="", python="", system="", machine=""),
         has_gate=has_gate,
     )
-    return report_run(RecordedRun(run=f"{test}--{trial}", facts=facts, rows=rows))
+    return report_run(RecordedRun(run=f"{test}--{trial}", facts=facts, annotations=Annotations(scores=rows)))
 
 
 def test_trials_average_within_a_test_and_tests_average_in_the_group() -> None:
@@ -129,7 +131,7 @@ some_run = st.builds(
 )
 
 
-@given(st.lists(some_run, max_size=12))
+@given(st.lists(some_run, max_size=9, unique_by=lambda made: (made.test, made.trial)))
 def test_the_states_add_up_to_what_was_planned(runs: list[RunReport]) -> None:
     """planned = graded + inconclusive + errored + harness failures + interrupted, and the mean lies in its bounds."""
     group = report_group("g", runs)
@@ -137,3 +139,32 @@ def test_the_states_add_up_to_what_was_planned(runs: list[RunReport]) -> None:
 
     assert len(runs) == group.planned == sum(parts)
     assert 0 <= group.bounds.low <= group.bounds.high <= 1 + 1e-12
+
+
+def attempt(number: int, ending: Ending, objective: float = 1.0, *, supersedes: bool = False) -> RunReport:
+    made = run("t", row(objective), ending=ending)
+    return msgspec.structs.replace(made, run=f"t--1.a{number}", attempt=number, supersedes=supersedes)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "supersedes", "counts"),
+    [
+        (Ending.HARNESS_FAILURE, Ending.OK, False, 2),
+        (Ending.INTERRUPTED, Ending.ERROR, False, 2),
+        (Ending.ERROR, Ending.OK, False, 1),  # an agent does not get better by being asked again
+        (Ending.TIMEOUT, Ending.OK, False, 1),
+        (Ending.OK, Ending.OK, False, 1),
+        (Ending.ERROR, Ending.OK, True, 2),
+    ],
+)
+def test_which_attempt_at_a_trial_counts(
+    first: Ending, second: Ending, supersedes: bool, counts: int
+) -> None:
+    """The first one that is evidence, unless a later one was made to supersede it; the others are named."""
+    attempts = [attempt(1, first), attempt(2, second, supersedes=supersedes)]
+    group = report_group("g", attempts)
+
+    assert [f"t--1.a{counts}"] == [one.run for one in group.runs]
+    assert (f"t--1.a{3 - counts}",) == group.set_aside
+    assert 1 == group.planned
+    assert group.runs == report_group("g", attempts[::-1]).runs

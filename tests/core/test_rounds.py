@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from proctor.core.objective import fold
-from proctor.core.rounds import complete_rounds, round_in_force
-from proctor.records.annotation import ScoreRow
+from proctor.core.rounds import all_rounds, complete_rounds, round_in_force
+from proctor.records.annotation import Annotations, Annotator, RetractRow, ScoreRow
 from tests.core.test_objective import row
 
 
@@ -17,7 +17,7 @@ def member(name: str, score: float, round_id: str, size: int) -> ScoreRow:
 def test_a_round_with_fewer_rows_than_it_says_counts_for_nothing() -> None:
     """A killed writer leaves one of two rows; the round before stays in force."""
     rows = [member("a", 0.9, "one", 1), member("a", 0.1, "two", 2)]
-    in_force = round_in_force(rows)
+    in_force = round_in_force(Annotations(scores=tuple(rows)))
 
     assert in_force is not None
     assert "one" == in_force.round_id
@@ -34,7 +34,7 @@ def test_a_row_that_was_appended_twice_counts_once() -> None:
 def test_the_latest_complete_round_is_in_force_as_a_whole() -> None:
     """Round 1 has a=1 and b=0.5, round 2 only a=0: the objective is 0, and b's old grade is gone."""
     rows = [member("a", 1, "one", 2), member("b", 0.5, "one", 2), member("a", 0, "two", 1)]
-    in_force = round_in_force(rows)
+    in_force = round_in_force(Annotations(scores=tuple(rows)))
 
     assert in_force is not None
     assert 0.0 == fold(in_force.rows).objective
@@ -48,3 +48,15 @@ def test_the_time_of_a_row_is_no_part_of_its_id() -> None:
 
     assert first.id == later.id
     assert first.id != msgspec.structs.replace(first, score=0.6).with_id().id
+
+
+def test_a_withdrawn_round_counts_for_nothing() -> None:
+    """The one before it is in force again, and both stay on record."""
+    rows = (member("a", 0.9, "one", 1), member("a", 0.1, "two", 1))
+    who = Annotator(kind="human", id="me")
+    retraction = RetractRow(v=1, run="r", at="", annotator=who, round_id="two", why="wrong rubric").with_id()
+    in_force = round_in_force(Annotations(scores=rows, retractions=(retraction,)))
+
+    assert in_force is not None
+    assert "one" == in_force.round_id
+    assert 2 == len(all_rounds(rows))

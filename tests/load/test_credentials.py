@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from proctor.core.secret_shapes import names_a_credential, secret_in
 from proctor.errors import SuiteError
 from proctor.load import load_suite
-from proctor.load.secret_shapes import names_a_credential, secret_in
 
 Write = Callable[[Mapping[str, Any]], Path]
 

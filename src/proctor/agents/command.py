@@ -6,20 +6,18 @@ import os
 import re
 import shlex
 import shutil
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import UNSET
 
-from proctor.agents.streams import answer_of, tail_of
+from proctor.agents.process import run_process
+from proctor.core.words import split_words
 from proctor.errors import AgentError, Fault
-from proctor.host.child import Exit, start_command, supervise
 from proctor.host.place import input_text
 from proctor.ports import Cancel, Place
-from proctor.records.grade import Defect
 from proctor.records.json_value import digest_of, digest_of_bytes
-from proctor.records.run import AgentIdentity, Attempt, Ending, Limits
+from proctor.records.run import AgentIdentity, Attempt, Limits
 from proctor.records.suite import Test
 
 LARGEST_ARGUMENT = 131_072
@@ -84,23 +82,9 @@ class CommandAgent:
     def attempt(self, test: Test, place: Place, limits: Limits, cancel: Cancel) -> Attempt:
         """Run the command once."""
         has_input = test.input is not UNSET
-        environment = {**place.environment, "PROCTOR_DEADLINE": str(int(time.time() + limits.timeout_s))}
         argv = [self._program, *(self._argument(token, test, place) for token in self._template[1:])]
-        try:
-            child = start_command(
-                argv,
-                cwd=place.workdir,
-                env=environment,
-                stdin=place.input_file if self._stdin and has_input else None,
-                stdout=place.stdout,
-                stderr=place.stderr,
-            )
-        except (OSError, ValueError) as err:
-            message = f"{self._template[0]!r} could not be started: {err}"
-            return Attempt(
-                ending=Ending.HARNESS_FAILURE, defect=Defect(type=type(err).__name__, message=message)
-            )
-        return _attempt_of(supervise(child, limits, cancel), place)
+        stdin = place.input_file if self._stdin and has_input else None
+        return run_process(argv, self._template[0], place, limits, cancel, stdin=stdin)
 
     def close(self) -> None:
         """Nothing is kept ready."""
@@ -189,13 +173,9 @@ class CommandAgent:
 
 
 def _split(command: str) -> list[str]:
-    """The words of a command: whitespace separates, quotes of both kinds group, nothing else is special."""
-    splitter = shlex.shlex(command, posix=True, punctuation_chars=False)
-    splitter.whitespace_split = True
-    splitter.commenters = ""
-    splitter.escape = ""
+    """The words of the command, of which the first names a program."""
     try:
-        template = list(splitter)
+        template = split_words(command)
     except ValueError as err:
         raise AgentError(
             f"A quotation mark in the command is never closed: {command!r}.", fix="Close it, or leave it out."
@@ -215,36 +195,3 @@ def _quoted(token: str) -> str:
     if token and not re.search(r"[\s'\"]", token):
         return token
     return f'"{token}"' if "'" in token else f"'{token}'"
-
-
-def _attempt_of(ended: Exit, place: Place) -> Attempt:
-    ending, defect = _ending_of(ended, place)
-    answer = answer_of(place)
-    return Attempt(
-        ending=ending,
-        output=answer.text,
-        exit_code=ended.code,
-        signal=ended.signal,
-        defect=defect,
-        max_rss_kb=ended.max_rss_kb,
-        notes=answer.notes,
-    )
-
-
-def _ending_of(ended: Exit, place: Place) -> tuple[Ending, Defect | None]:
-    if ended.cancelled:
-        return Ending.INTERRUPTED, None
-    if ended.timed_out:
-        return Ending.TIMEOUT, None
-    if ended.code == 0:
-        return Ending.OK, None
-    if ended.signal is not None:
-        how = f"The command was ended by {ended.signal}, which proctor did not send."
-        return Ending.KILLED, Defect(type="killed", message=_with_tail(how, place))
-    how = f"The command ended with exit code {ended.code}."
-    return Ending.ERROR, Defect(type="exit-code", message=_with_tail(how, place))
-
-
-def _with_tail(how: str, place: Place) -> str:
-    tail = tail_of(place.stderr)
-    return f"{how} The end of its standard error:\n{tail}" if tail else f"{how} Its standard error is empty."

@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from proctor.records.suite import Suite
+
+if TYPE_CHECKING:
+    from proctor.records.run import Ending
 
 
 def positive_int(text: str) -> int:
@@ -25,6 +29,18 @@ def positive_seconds(text: str) -> float:
     if math.isfinite(value) and value > 0:
         return value
     raise argparse.ArgumentTypeError(f"a number of seconds above 0 is wanted, and this is {text!r}")
+
+
+def endings(text: str) -> tuple[Ending, ...]:
+    """Endings of an agent, separated by commas: those that say something about it, and are not `ok`."""
+    from proctor.records.run import Ending
+
+    known = {ending.value: ending for ending in Ending if ending.is_evidence and ending is not Ending.OK}
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise argparse.ArgumentTypeError(f"an ending is one of {', '.join(known)}, and this is {name!r}")
+    return tuple(known[name] for name in names)
 
 
 def add_paths(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ graders that a suite has now.
 Examples:
   proctor grade runs/einstein
   proctor grade runs/einstein --json
-  proctor grade runs/einstein --suite evals/einstein -o report.json
+  proctor grade runs/einstein --suite evals/einstein --diff -o report.json
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.cli.arguments import add_paths, positive_int
-from proctor.cli.output import grading_lines, write_json
+from proctor.cli.output import grading_lines, moved_lines, write_json
 from proctor.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, help="write the report as JSON into a file"
     )
+    parser.add_argument(
+        "--diff", action="store_true", help="say which verdicts moved since the last round, and why"
+    )
     parser.add_argument("-n", "--parallel", metavar="N", type=positive_int, help="runs graded at once")
 
 
@@ -48,6 +51,7 @@ def main(arguments: argparse.Namespace) -> int:
         output=arguments.output,
         parallel=arguments.parallel,
         suite=evaluation.load_suite(arguments.suite) if arguments.suite else None,
+        diff=arguments.diff,
     )
 
 
@@ -58,6 +62,7 @@ def grade_and_print(
     output: Path | None = None,
     parallel: int | None = None,
     suite: Suite | None = None,
+    diff: bool = False,
 ) -> int:
     """Grade what the paths name, print the report, and return the exit code."""
     from proctor import evaluation
@@ -67,16 +72,21 @@ def grade_and_print(
     report = evaluation.grade(
         *paths,
         suite=suite,
+        diff=diff,
         parallel=parallel,
         on_start=lambda total: progress.begin("graded", total),
         on_done=progress.step,
     )
     progress.end()
+    for warning in report.warnings:
+        progress.note(f"proctor: warning: {warning}")
     if output is not None:
         write_json(report, output)
     if as_json:
         write_json(report)
     else:
         for line in grading_lines(report):
+            print(line)
+        for line in moved_lines(report.moved) if diff else ():
             print(line)
     return exit_code_of_grading(report)

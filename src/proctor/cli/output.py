@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from proctor.records.grade import Outcome
-from proctor.records.report import GradeLine, GroupReport, Report, RunReport
+from proctor.records.report import GradeLine, GroupReport, Move, Report, RunReport
 
 
 def clean(text: str) -> str:
@@ -95,12 +95,25 @@ def grading_lines(report: Report) -> Iterable[str]:
     yield from summary_lines(report)
 
 
+def moved_lines(moved: Sequence[Move]) -> Iterable[str]:
+    """Which verdicts moved against the round before, and why."""
+    yield f"moved against the round before: {counted(len(moved), 'grade')}"
+    for move in moved:
+        verdicts = f"{move.before or 'none'} -> {move.after or 'none'}"
+        yield f"  {clean(move.run)}  {clean(move.grader)}  {verdicts}  {clean(move.why)}"
+
+
 def summary_lines(report: Report) -> Iterable[str]:
     """The numbers of each group, and of all where there are several."""
     for group in report.groups:
         label = f"{group.path}  " if len(report.groups) > 1 else ""
         yield f"{label}{_mean_line(group)}"
         yield f"{label}{_counts(group)}"
+        if group.set_aside:
+            yield (
+                f"{label}{counted(len(group.set_aside), 'further attempt')} set aside: "
+                f"{shorten(', '.join(map(clean, group.set_aside)), 200)}"
+            )
     if len(report.groups) > 1:
         yield f"all groups  mean {number(report.mean)} over {counted(report.n, 'test')}{_bounds(report)}"
     several = len(report.groups) > 1

@@ -4,27 +4,29 @@ Examples:
   proctor run agent.py:main --suite evals/einstein
   proctor run --agent-cmd 'mytool --ask {input}' --suite evals/einstein --trials 3 -n 4
   proctor run agent.py --input "When was Einstein born?"
+  proctor run agent.py --suite evals/einstein --out runs/einstein --resume --retry error,timeout
 """
 
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.cli.arguments import add_selection, positive_int, positive_seconds, selected_suite
+from proctor.cli.arguments import add_selection, endings, positive_int, positive_seconds, selected_suite
 from proctor.cli.output import clean, counted, seconds, shorten, write_json
 from proctor.cli.progress import Progress
+from proctor.cli.signals import cancel_on_signals
 
 if TYPE_CHECKING:
     from proctor.engine.execute import Event, RunSummary
-    from proctor.host.cancel import Cancel
+    from proctor.engine.planning import Resumption, RunOptions
+    from proctor.evaluation import Resume
     from proctor.ports import Agent
     from proctor.records.suite import Suite
+
+INTERRUPTED = "interrupted: what was running is recorded as interrupted"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "agent",
         metavar="AGENT",
         nargs="?",
-        help="a Python function: path/agent.py:function or package.module:function; without a name, main",
+        help="a Python function: path/agent.py:function or package.module:function; without a name, main; "
+        "or solution, which runs the suite's own solutions, or noop, which does nothing",
     )
     parser.add_argument(
         "--agent-cmd", metavar="COMMAND", help="a command instead; {input} stands for the input"
@@ -59,6 +62,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--work-root", metavar="DIR", type=Path, help="where workdirs live while an agent runs"
     )
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with the group at --out: run only what is missing"
+    )
+    parser.add_argument(
+        "--retry",
+        metavar="ENDING,...",
+        type=endings,
+        default=(),
+        help="with --resume: run these endings again too",
+    )
+    parser.add_argument(
+        "--supersede", action="store_true", help="with --retry: the new attempt counts instead of the old one"
+    )
     parser.add_argument("--grade", action="store_true", help="then grade what was written")
     parser.add_argument(
         "--dry-run", action="store_true", help="check everything, print the plan, run nothing"
@@ -74,19 +90,18 @@ def main(arguments: argparse.Namespace) -> int:
     suite = selected_suite(arguments)
     if suite.commit is not None:
         progress.note(f"suite at commit {suite.commit[:12]}; its graders are code that will run here")
-    agent = evaluation.pick_agent(arguments.agent, command=arguments.agent_cmd, stdin=arguments.stdin)
+    agent = evaluation.pick_agent(
+        arguments.agent, command=arguments.agent_cmd, stdin=arguments.stdin, suite=suite
+    )
     if arguments.dry_run:
         return _dry_run(arguments, suite, agent, progress)
-    with _cancel_on_signals(progress) as cancel:
+    with cancel_on_signals(progress, INTERRUPTED) as cancel:
         group = evaluation.run(
             suite,
             agent,
             out=arguments.out,
-            trials=arguments.trials,
-            timeout_s=arguments.timeout,
-            parallel=arguments.parallel,
-            max_failures=arguments.max_failures,
-            work_root=arguments.work_root,
+            options=_options(arguments),
+            resume=_resume(arguments, progress),
             will_grade=arguments.grade,
             cancel=cancel,
             on_event=_telling(progress, agent, suite),
@@ -104,6 +119,41 @@ def main(arguments: argparse.Namespace) -> int:
     from proctor.cli.grade_command import grade_and_print
 
     return evaluation.worse(summary.exit_code, grade_and_print([group.path], as_json=arguments.json))
+
+
+def _options(arguments: argparse.Namespace) -> RunOptions:
+    from proctor import evaluation
+
+    return evaluation.run_options(
+        trials=arguments.trials,
+        timeout_s=arguments.timeout,
+        parallel=arguments.parallel,
+        max_failures=arguments.max_failures,
+        work_root=arguments.work_root,
+    )
+
+
+def _resume(arguments: argparse.Namespace, progress: Progress) -> Resume | None:
+    from proctor.errors import UsageError
+    from proctor.evaluation import Resume
+
+    if not arguments.resume:
+        if arguments.retry or arguments.supersede:
+            raise UsageError(
+                "--retry and --supersede belong to --resume", fix="Add --resume, and --out GROUP."
+            )
+        return None
+    if arguments.out is None:
+        raise UsageError("--resume needs the group to go on with", fix="Name it with --out GROUP.")
+
+    def on_plan(left: Resumption) -> None:
+        again = "".join(f", {ending.value} {count}" for ending, count in left.again.items())
+        progress.note(
+            f"resuming {arguments.out}: of {counted(left.planned, 'trial')} {left.finished} finished; "
+            f"to run: missing {left.missing}{again}"
+        )
+
+    return Resume(retry=arguments.retry, supersede=arguments.supersede, on_plan=on_plan)
 
 
 def _telling(progress: Progress, agent: Agent, suite: Suite) -> Any:
@@ -124,9 +174,9 @@ def _telling(progress: Progress, agent: Agent, suite: Suite) -> Any:
 def _dry_run(arguments: argparse.Namespace, suite: Suite, agent: Agent, progress: Progress) -> int:
     """Check all that a run would check, and print the trials that it would start."""
     from proctor import evaluation
-    from proctor.engine.execute import plan_trials
+    from proctor.engine.planning import plan_trials
 
-    options = evaluation.run_options(trials=arguments.trials, timeout_s=arguments.timeout)
+    options = _options(arguments)
     try:
         agent.prepare([entry.test for entry in suite.tests])
         _warn(evaluation.check(suite, will_grade=arguments.grade).warnings, progress)
@@ -149,30 +199,6 @@ def _dry_run(arguments: argparse.Namespace, suite: Suite, agent: Agent, progress
 def _warn(warnings: tuple[str, ...], progress: Progress) -> None:
     for warning in warnings:
         progress.note(f"proctor: warning: {warning}")
-
-
-@contextmanager
-def _cancel_on_signals(progress: Progress) -> Generator[Cancel]:
-    """The first Ctrl-C or SIGTERM ends what runs and records it as interrupted; the second is as ever."""
-    from proctor.host.cancel import Cancel
-
-    cancel = Cancel()
-    before: dict[int, Any] = {}
-
-    def on_signal(number: int, _: object) -> None:
-        signal.signal(number, before[number])
-        cancel.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        before[number] = signal.signal(number, on_signal)
-    try:
-        yield cancel
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        if cancel.is_set:
-            progress.note("interrupted: what was running is recorded as interrupted")
-        cancel.close()
 
 
 def _print_summary(path: Path, summary: RunSummary, *, is_graded: bool) -> None:

@@ -10,7 +10,7 @@ import argparse
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET
@@ -19,6 +19,9 @@ from proctor.cli.output import clean, clean_lines, counted, grade_lines, number,
 from proctor.records.json_value import text_of
 from proctor.records.report import RunReport
 from proctor.records.run import RunFacts
+
+if TYPE_CHECKING:
+    from proctor.stores.rundir import RunDir
 
 MOST_CHARACTERS = 4000
 MOST_FILES = 50
@@ -36,6 +39,7 @@ class ShowDocument(msgspec.Struct, frozen=True, kw_only=True):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `proctor show` can be told."""
     parser.add_argument("run", metavar="RUN", type=Path, help="a run directory")
+    parser.add_argument("--history", action="store_true", help="list all rounds of grades, and who gave them")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
@@ -45,6 +49,8 @@ def main(arguments: argparse.Namespace) -> int:
     from proctor.stores.discover import find_run
 
     run = find_run(arguments.run)
+    if arguments.history:
+        return _history(run, as_json=arguments.json)
     facts = run.facts()
     document = ShowDocument(facts=facts, output=run.output(facts), report=read_run(run))
     if arguments.json:
@@ -52,6 +58,49 @@ def main(arguments: argparse.Namespace) -> int:
         return 0
     for line in _lines(document, run.workdir):
         print(line)
+    return 0
+
+
+def _history(run: RunDir, *, as_json: bool) -> int:
+    """Every round, oldest first: complete or not, withdrawn or not, and which one is in force."""
+    from proctor.core.objective import fold
+    from proctor.core.rounds import all_rounds, round_in_force
+
+    annotations = run.annotations()
+    in_force = round_in_force(annotations)
+    withdrawn = {row.round_id: row for row in annotations.retractions}
+    rounds: list[dict[str, Any]] = []
+    for one in all_rounds(annotations.scores):
+        retraction = withdrawn.get(one.round_id)
+        rounds.append(
+            {
+                "round": one.round_id,
+                "at": one.at,
+                "rows": len(one.rows),
+                "size": one.rows[0].round_size,
+                "in_force": in_force is not None and one.round_id == in_force.round_id,
+                "objective": fold(one.rows).objective if one.is_complete else None,
+                "annotators": sorted({row.annotator.id for row in one.rows}),
+                "withdrawn": None
+                if retraction is None
+                else {"by": retraction.annotator.id, "why": retraction.why},
+            }
+        )
+    if as_json:
+        write_json({"schema": "proctor.history/1", "rounds": rounds, "unread_rows": annotations.unread})
+        return 0
+    for one in rounds:
+        state = (
+            "in force" if one["in_force"] else "complete" if one["rows"] == one["size"] else "not complete"
+        )
+        print(
+            f"{one['round']}  {one['at']}  {one['rows']}/{one['size']} rows  {number(one['objective'])}  {state}"
+        )
+        for annotator in one["annotators"]:
+            print(f"  {clean(annotator)}")
+        if one["withdrawn"]:
+            print(f"  withdrawn by {clean(one['withdrawn']['by'])}: {clean(one['withdrawn']['why'])}")
+    print(f"{counted(len(rounds), 'round')}; {annotations.unread} rows not understood")
     return 0
 
 

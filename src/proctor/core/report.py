@@ -9,27 +9,31 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from proctor.core.attempts import tell_apart
 from proctor.core.objective import EXACT_ZERO, UNKNOWN, fold
 from proctor.core.rounds import complete_rounds
-from proctor.records.annotation import ScoreRow
+from proctor.records.annotation import Annotations, ScoreRow
 from proctor.records.exits import ExitCode
 from proctor.records.grade import Cause, Outcome
 from proctor.records.report import Bounds, GradeLine, GroupReport, Report, RunReport
 from proctor.records.run import Cell, Ending, RunFacts
+from proctor.records.trace import Metrics
 
 
 class RecordedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What is on disk about one run: where it lies in its group, its facts, its score rows.
+    """What is on disk about one run: where it lies in its group, its facts, its rows.
 
     Attributes:
         run: name of the run directory.
         facts: from `run.json`.
-        rows: all score rows, in the order of appending.
+        annotations: all rows, in the order of appending.
+        metrics: what the trace adds up to; None for a run without one.
     """
 
     run: str
     facts: RunFacts
-    rows: tuple[ScoreRow, ...] = ()
+    annotations: Annotations = Annotations()
+    metrics: Metrics | None = None
 
 
 def report_run(recorded: RecordedRun) -> RunReport:
@@ -39,7 +43,8 @@ def report_run(recorded: RecordedRun) -> RunReport:
     proctor itself failed to execute, says nothing about the agent: it is inconclusive.
     """
     facts = recorded.facts
-    rounds = complete_rounds(recorded.rows)
+    annotations = recorded.annotations
+    rounds = complete_rounds(annotations.scores, annotations.retractions)
     rows = rounds[-1].rows if rounds else ()
     common = RunReport(
         run=recorded.run,
@@ -55,6 +60,9 @@ def report_run(recorded: RecordedRun) -> RunReport:
         duration_s=facts.duration_s,
         description=facts.test.description,
         rounds=len(rounds),
+        unread_rows=annotations.unread,
+        supersedes=facts.supersedes,
+        metrics=recorded.metrics,
     )
     if not facts.ending.is_evidence:
         cause = Cause.INTERRUPTED if facts.ending is Ending.INTERRUPTED else Cause.HARNESS_FAILURE
@@ -110,7 +118,7 @@ def unreadable(run: str, reason: str) -> RunReport:
     """A run directory whose facts cannot be read: counted, and never as the agent's fault."""
     return RunReport(
         run=run,
-        test=run.rpartition("--")[0] or run,
+        test=run.partition("--")[0],
         trial=1,
         attempt=1,
         ending=Ending.HARNESS_FAILURE,
@@ -127,9 +135,12 @@ def unreadable(run: str, reason: str) -> RunReport:
 def report_group(path: str, runs: Iterable[RunReport]) -> GroupReport:
     """A group's numbers: trials average within a test, tests average in the group.
 
+    Of several attempts at one trial, the one in force counts, and the others are named.
+
     `mean` is over the tests of which at least one trial has an objective; `bounds` is over all of them.
     """
-    members = tuple(runs)
+    attempts = tell_apart(runs)
+    members = attempts.in_force
     by_test: dict[str, list[RunReport]] = {}
     for run in members:
         by_test.setdefault(run.test, []).append(run)
@@ -149,6 +160,7 @@ def report_group(path: str, runs: Iterable[RunReport]) -> GroupReport:
         harness_failures=states.count("harness_failures"),
         interrupted=states.count("interrupted"),
         runs=members,
+        set_aside=tuple(run.run for run in attempts.set_aside),
     )
     parts = group.graded + group.inconclusive + group.errored + group.harness_failures + group.interrupted
     assert group.planned == parts, f"{group.planned} planned runs fell into {parts} states"

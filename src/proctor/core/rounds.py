@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from proctor.records.annotation import ScoreRow
+from proctor.records.annotation import Annotations, RetractRow, ScoreRow
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,24 +22,34 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     at: str
     rows: tuple[ScoreRow, ...]
 
+    @property
+    def is_complete(self) -> bool:
+        """True when every row of it is there."""
+        return len(self.rows) == self.rows[0].round_size
 
-def complete_rounds(rows: Iterable[ScoreRow]) -> tuple[Round, ...]:
-    """The complete rounds among `rows`, oldest first.
+
+def complete_rounds(rows: Iterable[ScoreRow], withdrawn: Iterable[RetractRow] = ()) -> tuple[Round, ...]:
+    """The complete rounds among `rows` that were not withdrawn, oldest first.
 
     A round is complete when it has exactly `round_size` distinct rows. A row that was appended twice has one
     id and counts once. The order of appending decides which round is later: clocks of two machines may differ.
     """
+    gone = {row.round_id for row in withdrawn}
+    return tuple(one for one in all_rounds(rows) if one.is_complete and one.round_id not in gone)
+
+
+def all_rounds(rows: Iterable[ScoreRow]) -> tuple[Round, ...]:
+    """Every round among `rows`, complete or not, oldest first."""
     rounds: dict[str, dict[str, ScoreRow]] = {}
     for row in rows:
         rounds.setdefault(row.round_id, {}).setdefault(row.id, row)
     return tuple(
         Round(round_id=round_id, at=next(iter(members.values())).at, rows=tuple(members.values()))
         for round_id, members in rounds.items()
-        if len(members) == next(iter(members.values())).round_size
     )
 
 
-def round_in_force(rows: Iterable[ScoreRow]) -> Round | None:
-    """The latest complete round, or None when no round is complete."""
-    rounds = complete_rounds(rows)
+def round_in_force(annotations: Annotations) -> Round | None:
+    """The latest complete round that was not withdrawn, or None when there is none."""
+    rounds = complete_rounds(annotations.scores, annotations.retractions)
     return rounds[-1] if rounds else None

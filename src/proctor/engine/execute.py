@@ -6,17 +6,19 @@ seed a fresh workdir -> run under limits -> collect output and logs -> publish t
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from proctor.core.redaction import Redactor
+from proctor.engine.planning import PlannedTrial, RunOptions
 from proctor.engine.preflight import Checked
 from proctor.errors import ProctorError
 from proctor.host.place import Place
@@ -37,42 +39,8 @@ from proctor.records.run import (
     RunFacts,
     SuiteRef,
 )
-from proctor.records.suite import Suite, SuiteTest
+from proctor.records.suite import Suite
 from proctor.stores.group import GroupDir
-
-DEFAULT_TIMEOUT_S = 60.0
-
-
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a suite is run. A number that is None is decided by the test, and else by the default.
-
-    Attributes:
-        trials: attempts at each test.
-        timeout_s: wall-clock limit of a trial.
-        default_trials: where neither the flag nor the test says it.
-        default_timeout_s: where neither the flag nor the test says it.
-        parallel: how many trials run at once.
-        work_root: where workdirs live while an agent runs; the system's temporary space when None.
-        max_failures: start no further trial after so many that did not end well; None for no such limit.
-        environment: what agents are started with.
-    """
-
-    trials: int | None = None
-    timeout_s: float | None = None
-    default_trials: int = 1
-    default_timeout_s: float = DEFAULT_TIMEOUT_S
-    parallel: int = 1
-    work_root: Path | None = None
-    max_failures: int | None = None
-    environment: Mapping[str, str] = {}
-
-
-class PlannedTrial(msgspec.Struct, frozen=True, kw_only=True):
-    """One trial that will be run."""
-
-    entry: SuiteTest
-    cell: Cell
-    limits: Limits
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,91 +95,91 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         return ExitCode.OK
 
 
-def plan_trials(suite: Suite, options: RunOptions) -> tuple[PlannedTrial, ...]:
-    """The trials of a suite, test by test: flag, then test, then default."""
-    planned: list[PlannedTrial] = []
-    for entry in suite.tests:
-        test = entry.test
-        trials = options.trials or test.trials or options.default_trials
-        timeout_s = options.timeout_s or test.timeout or options.default_timeout_s
-        for trial in range(1, trials + 1):
-            cell = Cell(
-                test=test.id,
-                trial=trial,
-                run_dir=test.id if trials == 1 else f"{test.id}--{trial}",
-                test_digest=test.digest,
-            )
-            planned.append(PlannedTrial(entry=entry, cell=cell, limits=Limits(timeout_s=timeout_s)))
-    return tuple(planned)
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be run, and by whom.
+
+    Attributes:
+        suite: the tests.
+        agent: what is under test; prepared.
+        checked: graders, fixtures and held-out files, as they were found.
+        options: how many at once, and the rest.
+        platform: what it runs on.
+        trials: those to run.
+    """
+
+    suite: Suite
+    agent: Agent
+    checked: Checked
+    options: RunOptions
+    platform: Platform
+    trials: tuple[PlannedTrial, ...]
+
+    @property
+    def suite_ref(self) -> SuiteRef:
+        """The suite, as each run names it."""
+        return SuiteRef(name=self.suite.name, digest=self.suite.digest, commit=self.suite.commit)
 
 
-def execute(
-    suite: Suite,
-    agent: Agent,
-    group: GroupDir,
-    *,
-    checked: Checked,
-    options: RunOptions,
-    platform: Platform,
-    cancel: Cancel,
-    on_event: Callable[[Event], None],
-) -> RunSummary:
-    """Run every planned trial once, and publish each as it ends. One that fails never stops the others.
-
-    Args:
-        group: new and empty.
-        cancel: when it is set, running trials are ended and recorded as interrupted, and no other starts.
-        on_event: called from any thread.
+def begin(work: Work, group: GroupDir) -> None:
+    """Write the plan of a new group, which never changes afterwards, before the first agent starts.
 
     Raises:
-        StoreError: the plan cannot be written.
+        StoreError: it cannot be written.
     """
-    trials = plan_trials(suite, options)
-    suite_ref = SuiteRef(name=suite.name, digest=suite.digest, commit=suite.commit)
     group.write_plan(
         GroupPlan(
             schema=GROUP_SCHEMA,
             group=uuid.uuid4().hex,
             created_at=_now(),
-            agent=agent.identity,
-            suite=suite_ref,
-            limits=Limits(timeout_s=options.timeout_s or options.default_timeout_s),
-            platform=platform,
-            cells=tuple(trial.cell for trial in trials),
+            agent=work.agent.identity,
+            suite=work.suite_ref,
+            limits=Limits(timeout_s=work.options.timeout_s or work.options.default_timeout_s),
+            platform=work.platform,
+            cells=tuple(trial.cell for trial in work.trials),
         )
     )
-    for taken in checked.snapshots:
+
+
+def execute(work: Work, group: GroupDir, cancel: Cancel, on_event: Callable[[Event], None]) -> RunSummary:
+    """Run each trial once, and publish it as it ends. One that fails never stops the others.
+
+    When this returns, everything that it says is recorded is on the disk.
+
+    Args:
+        work: what is to be run.
+        group: ours, with a plan.
+        cancel: when it is set, running trials are ended and recorded as interrupted, and no other starts.
+        on_event: called from any thread.
+
+    Raises:
+        StoreError: the group cannot be written.
+        SuiteError: a file changed since the suite was checked.
+    """
+    for taken in work.checked.snapshots:
         group.keep_graders(taken.ref, taken.archive)
-    desk = _Desk(agent, group, checked, options, platform, suite_ref, cancel, on_event)
-    try:
-        return desk.run_all(trials)
-    finally:
-        group.finish()
+    for entry in work.suite.tests:
+        for plan in work.checked.inputs_of(entry.test.id).values():
+            group.keep_tree(plan)
+    return _Desk(work, group, cancel, on_event).run_all()
 
 
 class _Desk:
     """Runs trials with a bounded number of threads, and keeps count."""
 
     def __init__(
-        self,
-        agent: Agent,
-        group: GroupDir,
-        checked: Checked,
-        options: RunOptions,
-        platform: Platform,
-        suite: SuiteRef,
-        cancel: Cancel,
-        on_event: Callable[[Event], None],
+        self, work: Work, group: GroupDir, cancel: Cancel, on_event: Callable[[Event], None]
     ) -> None:
-        self._agent, self._group, self._checked, self._options = agent, group, checked, options
-        self._platform, self._suite, self._seeds = platform, suite, checked.seeds
-        self._cancel, self._on_event = cancel, on_event
+        self._work, self._group, self._cancel, self._on_event = work, group, cancel, on_event
+        self._agent, self._checked, self._options = work.agent, work.checked, work.options
+        self._suite = work.suite_ref
+        self._redactor = Redactor(work.options.environment)
         self._lock = threading.Lock()
         self._endings: dict[Ending, int] = {}
         self._not_ok: list[Event] = []
         self._lost: list[Event] = []
 
-    def run_all(self, trials: Sequence[PlannedTrial]) -> RunSummary:
+    def run_all(self) -> RunSummary:
+        trials = self._work.trials
         waiting: queue.SimpleQueue[PlannedTrial] = queue.SimpleQueue()
         for trial in trials:
             waiting.put(trial)
@@ -259,9 +227,10 @@ class _Desk:
             self._log("started", trial, started_at)
             place = Place.create(self._options.work_root, trial.entry.test, self._options.environment)
             attempt, duration = self._attempt(trial, place)
-            facts = self._facts(trial, attempt, started_at, duration)
-            self._group.publish(cell.run_dir, facts, place)
-            self._log("ended", trial, facts.ended_at, attempt.ending)
+            facts = self._facts(trial, attempt, place, started_at, duration)
+            inputs = self._checked.inputs_of(cell.test)
+            digest = self._group.publish(cell.run_dir, facts, place, redactor=self._redactor, inputs=inputs)
+            self._log("ended", trial, facts.ended_at, ending=attempt.ending, facts=digest)
             event = Event(
                 kind="ended",
                 cell=cell,
@@ -283,7 +252,7 @@ class _Desk:
         """Seed the workdir and run the agent; what proctor cannot do is a harness failure, not an exception."""
         started = time.monotonic()
         try:
-            plan = self._seeds.get(trial.entry.test.id)
+            plan = self._checked.seeds.get(trial.entry.test.id)
             if plan is not None:
                 seed(plan, place.workdir)
             started = time.monotonic()
@@ -297,7 +266,9 @@ class _Desk:
             attempt = Attempt(ending=Ending.HARNESS_FAILURE, defect=defect)
         return attempt, round(time.monotonic() - started, 6)
 
-    def _facts(self, trial: PlannedTrial, attempt: Attempt, started_at: str, duration: float) -> RunFacts:
+    def _facts(
+        self, trial: PlannedTrial, attempt: Attempt, place: Place, started_at: str, duration: float
+    ) -> RunFacts:
         test = trial.entry.test
         mine = self._checked.tests[test.id]
         return RunFacts(
@@ -305,33 +276,73 @@ class _Desk:
             run=uuid.uuid4().hex,
             test=test,
             trial=trial.cell.trial,
+            attempt=trial.attempt,
+            supersedes=trial.supersedes,
             ending=attempt.ending,
-            output=attempt.output,
+            output=self._redactor.value(attempt.output),
             exit_code=attempt.exit_code,
             signal=attempt.signal,
-            defect=attempt.defect,
-            notes=attempt.notes,
+            defect=self._told(attempt.defect, place),
+            notes=tuple(map(self._redactor.text, attempt.notes)),
             agent=self._agent.identity,
             suite=self._suite,
             graders=mine.snapshot.ref if mine.snapshot else None,
             test_digest=trial.cell.test_digest,
             input_digest=test.input_digest,
-            fixture_digest=self._seeds[test.id].digest if test.id in self._seeds else None,
+            fixture_digest=self._checked.seeds[test.id].digest if test.id in self._checked.seeds else None,
             fixture_commit=trial.entry.fixture_commit,
+            holdout_digest=self._checked.holdouts[test.id].digest
+            if test.id in self._checked.holdouts
+            else None,
             limits=trial.limits,
             started_at=started_at,
             ended_at=_now(),
             duration_s=duration,
             max_rss_kb=attempt.max_rss_kb,
-            platform=self._platform,
+            platform=self._work.platform,
             workdir=True,
+            parallel=self._options.parallel,
             has_gate=mine.has_gate,
         )
 
-    def _log(self, what: str, trial: PlannedTrial, at: str, ending: Ending | None = None) -> None:
+    def _told(self, defect: Defect | None, place: Place) -> Defect | None:
+        """What went wrong, without secrets, and without the folders of this machine."""
+        if defect is None:
+            return None
+        folders = (os.fspath(place.workdir.parent), os.getcwd())  # noqa: PTH109
+
+        def told(text: str) -> str:
+            for folder in folders:
+                text = text.replace(f"{folder}/", "")
+            return self._redactor.text(text)
+
+        return Defect(
+            type=defect.type,
+            message=told(defect.message),
+            stack=told(defect.stack),
+            printed=told(defect.printed),
+        )
+
+    def _log(
+        self,
+        event: str,
+        trial: PlannedTrial,
+        at: str,
+        *,
+        ending: Ending | None = None,
+        facts: str | None = None,
+    ) -> None:
         cell = trial.cell
         row = AttemptRow(
-            v=1, event=what, run_dir=cell.run_dir, test=cell.test, trial=cell.trial, at=at, ending=ending
+            v=1,
+            event=event,
+            run_dir=cell.run_dir,
+            test=cell.test,
+            trial=cell.trial,
+            attempt=trial.attempt,
+            at=at,
+            ending=ending,
+            facts=facts,
         )
         self._group.log_attempt(row)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -14,21 +16,26 @@ import msgspec
 
 from proctor.core.samples import fold_samples
 from proctor.engine import snapshot
+from proctor.engine.inputs import KeptInput, recorded_inputs, why_unusable
 from proctor.engine.protocol import GradeRun, applies
 from proctor.engine.workers import Graded, GraderServer, GradingModule, UnloadableGraders
-from proctor.errors import ProctorError, SuiteError
+from proctor.errors import ProctorError, StoreError, SuiteError
 from proctor.ports import GraderOptions
 from proctor.records.annotation import ROW_VERSION, Annotator, ScoreRow
 from proctor.records.grade import Cause, Defect, inconclusive
 from proctor.records.run import Ending, GradersRef, Record, RunFacts
 from proctor.records.suite import Test
-from proctor.stores.rundir import RunDir
+from proctor.records.trace import Trace
+from proctor.stores.foreign import StatelogRun
+from proctor.stores.rundir import STDERR, STDOUT, RunDir
 
 GOAL_JUDGE: Final = Annotator(kind="judge", id="goal-judge@1")
 NO_JUDGE_SAID: Final = (
     "no judge model is configured; set PROCTOR_JUDGE_MODEL=PROVIDER/NAME. "
     "This version has no judge backend built in yet: a code grader in graders.py gives a number today."
 )
+ASKED_AHEAD: Final = 1
+"""How many runs a worker is asked for before the answer to an earlier one is read."""
 SMALLEST_SHARE: Final = 16
 """Fewer runs of one grading module are not spread over several workers, which cost a fork each."""
 
@@ -41,12 +48,18 @@ class Grading(msgspec.Struct, frozen=True, kw_only=True):
         ref: the grading code; None for a test without.
         archive: where that code is stored.
         changed: why the run cannot be graded with today's test; None when it can.
+        unusable: why the grading code that the run holds cannot be used; None when it can.
+        fixture: the files that the workdir started with; None where they are not kept.
+        holdout: the files that the agent never saw; None for a test without.
     """
 
     test: Test
     ref: GradersRef | None = None
     archive: Path | None = None
     changed: str | None = None
+    unusable: str | None = None
+    fixture: KeptInput | None = None
+    holdout: KeptInput | None = None
 
 
 Resolve = Callable[[RunDir, RunFacts], Grading]
@@ -55,8 +68,12 @@ Resolve = Callable[[RunDir, RunFacts], Grading]
 
 def as_recorded(run: RunDir, facts: RunFacts) -> Grading:
     """The test and the graders that the run itself holds."""
+    if isinstance(run, StatelogRun):
+        return Grading(test=facts.test, unusable=run.why_ungradable())
     ref = facts.graders
-    return Grading(test=facts.test, ref=ref, archive=run.graders_archive(ref) if ref else None)
+    archive = run.graders_archive(ref) if ref else None
+    fixture, holdout = recorded_inputs(run, facts)
+    return Grading(test=facts.test, ref=ref, archive=archive, fixture=fixture, holdout=holdout)
 
 
 class RunGrader:
@@ -66,15 +83,23 @@ class RunGrader:
         environment: what graders see as their environment.
         parallel: how many runs are graded at once.
         resolve: says what each run is graded with.
+        draw: graders that draw at random do so from the run and this text: the same grades for the same text.
     """
 
     def __init__(
-        self, environment: Mapping[str, str], *, parallel: int = 2, resolve: Resolve = as_recorded
+        self,
+        environment: Mapping[str, str],
+        *,
+        parallel: int = 2,
+        resolve: Resolve = as_recorded,
+        draw: str = "",
     ) -> None:
+        self._draw = draw
         self._environment, self._parallel, self._resolve = environment, parallel, resolve
         self._server: GraderServer | None = None
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+        self.warnings: list[str] = []
 
     def __enter__(self) -> RunGrader:
         return self
@@ -117,25 +142,58 @@ class RunGrader:
         return ref.digest if ref else ""
 
     def _grade_share(self, share: Sequence[RunDir], done: Callable[[RunDir], None]) -> None:
+        """Grade runs with one worker, which is asked one run ahead so that it never waits for us."""
         module: GradingModule | None = None
+        waiting: deque[_Subject] = deque()
+
+        def record(subject: _Subject, rows: Sequence[ScoreRow]) -> None:
+            if rows and not self._stopped.is_set():
+                try:
+                    torn = subject.run.append(rows)
+                except StoreError as error:
+                    self.warnings.append(f"{subject.run.path}: its grades are not recorded: {error}")
+                else:
+                    if torn:
+                        self.warnings.append(
+                            f"{subject.run.path}: a row that was never finished ({len(torn)} bytes) is set aside in "
+                            f"annotations.jsonl.torn"
+                        )
+            done(subject.run)
+
         try:
             for run in share:
                 if self._stopped.is_set():
                     return
-                try:
-                    facts = run.facts()
-                    grading = self._resolve(run, facts)
-                    if module is None and grading.ref is not None:
-                        module = self._module(grading)
-                    rows = self._round(_Subject(run, facts, grading), module)
-                    if rows and not self._stopped.is_set():
-                        run.append(rows)
-                except ProctorError:
-                    pass  # an unreadable run is said by the report, which reads it again
-                done(run)
+                subject = self._subject(run)
+                if subject is None:
+                    done(run)
+                    continue
+                if module is None and subject.grading.ref is not None:
+                    module = self._module(subject.grading)
+                asked = self._question(subject, module)
+                if not isinstance(asked, GradeRun):
+                    record(subject, asked)
+                    continue
+                assert module is not None
+                module.ask(asked)
+                waiting.append(subject)
+                if len(waiting) > ASKED_AHEAD:
+                    first = waiting.popleft()
+                    record(first, first.rows(module.grades()))
+            while waiting and module is not None and not self._stopped.is_set():
+                first = waiting.popleft()
+                record(first, first.rows(module.grades()))
         finally:
             if module is not None:
                 module.close()
+
+    def _subject(self, run: RunDir) -> _Subject | None:
+        """The run and what it is graded with; None for one that cannot be read, which the report says."""
+        try:
+            facts = run.facts()
+            return _Subject(run, facts, self._resolve(run, facts))
+        except ProctorError:
+            return None
 
     def _module(self, grading: Grading) -> GradingModule | None:
         assert grading.ref is not None
@@ -149,12 +207,15 @@ class RunGrader:
         except SuiteError:
             return None  # each run says why, in a row of its own
 
-    def _round(self, subject: _Subject, module: GradingModule | None) -> tuple[ScoreRow, ...]:
+    def _question(self, subject: _Subject, module: GradingModule | None) -> GradeRun | tuple[ScoreRow, ...]:
+        """What to ask the worker about the run; or at once the rows, when there is nothing to ask."""
+        grading = subject.grading
         if subject.facts.ending is not Ending.OK:
             return ()
-        grading = subject.grading
         if grading.changed is not None:
             return subject.unseen(Cause.TEST_CHANGED, grading.changed)
+        if grading.unusable is not None:
+            return subject.unseen(Cause.GRADERS_UNLOADABLE, grading.unusable)
         if grading.ref is None:
             if grading.test.goal is None:
                 return subject.unseen(Cause.NO_GRADERS, "the test has neither graders nor a goal")
@@ -163,11 +224,17 @@ class RunGrader:
             return subject.unseen(Cause.GRADERS_UNLOADABLE, subject.why_unusable())
         try:
             asked = subject.question(module.loaded.graders)
-            if not asked.only:
-                return subject.unseen(Cause.NO_GRADERS, "no grader of the module applies to this test")
-            return subject.rows(module.grade(asked))
         except UnloadableGraders as error:
             return subject.unseen(Cause.GRADERS_UNLOADABLE, error.what, error.defect)
+        except ProctorError as error:
+            return subject.unseen(Cause.HARNESS_FAILURE, error.what)
+        if not asked.only:
+            return subject.unseen(Cause.NO_GRADERS, "no grader of the module applies to this test")
+        graders = [module.loaded.graders[position] for position in asked.only]
+        unusable = why_unusable(graders, grading.fixture, grading.holdout)
+        if unusable is not None:
+            return subject.unseen(Cause.INPUTS_UNUSABLE, unusable)
+        return msgspec.structs.replace(asked, run=asked.run + self._draw) if self._draw else asked
 
 
 class _Subject:
@@ -178,19 +245,24 @@ class _Subject:
 
     def question(self, graders: Sequence[GraderOptions]) -> GradeRun:
         run, facts, test = self.run, self.facts, self.grading.test
+        trace = run.trace(facts) or Trace()
         return GradeRun(
             run=facts.run,
             output=run.output(facts),
             test=test,
-            workdir=str(run.workdir.absolute()),
+            workdir=os.path.abspath(run.workdir),  # noqa: PTH100  as a text, without the cost of a Path
             record=Record(
                 ending=facts.ending,
                 exit_code=facts.exit_code,
                 duration_s=facts.duration_s,
-                stdout=str(run.stdout.absolute()) if run.stdout.exists() else None,
-                stderr=str(run.stderr.absolute()) if run.stderr.exists() else None,
+                metrics=trace.metrics,
+                events=trace.events,
+                stdout=run.stream(STDOUT),
+                stderr=run.stream(STDERR),
             ),
             only=tuple(position for position, options in enumerate(graders) if applies(options, test)),
+            fixture=self.grading.fixture and os.path.abspath(self.grading.fixture.path),  # noqa: PTH100
+            holdout=self.grading.holdout and os.path.abspath(self.grading.holdout.path),  # noqa: PTH100
         )
 
     def rows(self, graded: Sequence[Graded], annotator: Annotator | None = None) -> tuple[ScoreRow, ...]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from proctor.engine import snapshot
-from proctor.engine.fixtures import Seeds, plan_seeds
+from proctor.engine.fixtures import Seeds, plan_holdouts, plan_seeds
 from proctor.engine.protocol import applies
 from proctor.engine.snapshot import Snapshot
 from proctor.engine.workers import GraderServer, GradingModule
 from proctor.errors import Fault, SuiteError
+from proctor.host.seed import SeedPlan
 from proctor.ports import GraderOptions
 from proctor.records.suite import GradersSource, Suite, SuiteTest
+from proctor.stores.rundir import FIXTURE, HOLDOUT
 
 
 class CheckedTest(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,10 +26,12 @@ class CheckedTest(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         snapshot: None when the test has no graders of its own.
         has_gate: one of them is a gate.
+        reads_fixture: one of them looks at the files that the workdir started with.
     """
 
     snapshot: Snapshot | None = None
     has_gate: bool = False
+    reads_fixture: bool = False
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,11 +40,13 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         tests: by test id.
         seeds: what the workdir of each test starts with, by test id.
+        holdouts: the files of each test that no agent sees, by test id.
         warnings: sentences about what is allowed, and hardly meant.
     """
 
     tests: dict[str, CheckedTest]
     seeds: Seeds
+    holdouts: Seeds
     warnings: tuple[str, ...]
 
     @property
@@ -50,6 +56,13 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
             one.snapshot.ref.digest: one.snapshot for one in self.tests.values() if one.snapshot is not None
         }
         return tuple(kept.values())
+
+    def inputs_of(self, test: str) -> Mapping[str, SeedPlan]:
+        """What is kept with a run of this test for its graders, by name of the folder."""
+        inputs = {HOLDOUT: self.holdouts[test]} if test in self.holdouts else {}
+        if self.tests[test].reads_fixture and test in self.seeds:
+            inputs[FIXTURE] = self.seeds[test]
+        return inputs
 
 
 def check_suite(suite: Suite, start: Callable[[], GraderServer]) -> Checked:
@@ -68,11 +81,12 @@ def check_suite(suite: Suite, start: Callable[[], GraderServer]) -> Checked:
             by_source.setdefault(entry.graders, []).append(entry)
     checked = {entry.test.id: CheckedTest() for entry in suite.tests}
     faults, warnings = list[Fault](), dict[str, None]()
-    seeds: Seeds = {}
-    try:
-        seeds = plan_seeds(suite)
-    except SuiteError as error:
-        faults += error.faults
+    plans: list[Seeds] = []
+    for planner in (plan_seeds, plan_holdouts):
+        try:
+            plans.append(planner(suite))
+        except SuiteError as error:
+            faults += error.faults
     server = start() if by_source else None
     for source, entries in by_source.items():
         assert server is not None
@@ -86,11 +100,16 @@ def check_suite(suite: Suite, start: Callable[[], GraderServer]) -> Checked:
         for entry in entries:
             mine = [options for options in graders if applies(options, entry.test)]
             faults += _faults(entry, mine, module.lacks(entry.test), _shown(source, suite))
-            checked[entry.test.id] = CheckedTest(snapshot=taken, has_gate=any(one.must_pass for one in mine))
+            checked[entry.test.id] = CheckedTest(
+                snapshot=taken,
+                has_gate=any(one.must_pass for one in mine),
+                reads_fixture=any("fixture" in one.reads for one in mine),
+            )
         module.close()
     if faults:
         raise SuiteError.of(faults)
-    return Checked(tests=checked, seeds=seeds, warnings=tuple(warnings))
+    seeds, holdouts = plans
+    return Checked(tests=checked, seeds=seeds, holdouts=holdouts, warnings=tuple(warnings))
 
 
 def _take(source: GradersSource, server: GraderServer) -> tuple[Snapshot, GradingModule]:
@@ -151,7 +170,12 @@ def _faults(
             )
         ]
     fix = "Add the field to the test, or limit the grader with scope=[...]."
-    return [Fault(lack, entry.where, fix) for lack in lacks]
+    faults = [Fault(lack, entry.where, fix) for lack in lacks]
+    reading = next((one.name for one in graders if "holdout" in one.reads), None)
+    if reading is not None and entry.holdout is None:
+        what = f"grader {reading!r} reads held-out files, and test {entry.test.id!r} has none"
+        faults.append(Fault(what, entry.where, "Put them into a folder holdout/ beside its test.json."))
+    return faults
 
 
 def _doubtful(graders: Sequence[GraderOptions], where: str) -> list[str]:

@@ -68,6 +68,9 @@ class GradeRun(msgspec.Struct, frozen=True, kw_only=True, tag="grade"):
 
     Attributes:
         only: positions of the graders that are asked.
+        run: id of the run, from which graders that draw at random do so.
+        fixture: folder of the files that the workdir started with, where it is kept.
+        holdout: folder of the files that the agent never saw.
     """
 
     run: str
@@ -76,6 +79,8 @@ class GradeRun(msgspec.Struct, frozen=True, kw_only=True, tag="grade"):
     workdir: str
     record: Record
     only: tuple[int, ...]
+    fixture: str | None = None
+    holdout: str | None = None
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True, tag="sample"):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from proctor.engine.fixtures import Seeds
 from proctor.engine.grading import Grading, Resolve
+from proctor.engine.inputs import KeptInput
 from proctor.engine.preflight import Checked
+from proctor.host.seed import seed
 from proctor.records.run import RunFacts
 from proctor.records.suite import Suite, SuiteTest
-from proctor.stores.rundir import RunDir
+from proctor.stores.rundir import FIXTURE, HOLDOUT, RunDir
 
 
 def todays(suite: Suite, checked: Checked, folder: Path) -> Resolve:
@@ -28,19 +32,37 @@ def todays(suite: Suite, checked: Checked, folder: Path) -> Resolve:
     for taken in checked.snapshots:
         (folder / taken.ref.archive_name).write_bytes(taken.archive)
 
+    kept = _kept(checked, folder)
+
     def resolve(run: RunDir, facts: RunFacts) -> Grading:
         entry = by_id.get(facts.test.id)
         if entry is None:
             return Grading(test=facts.test, changed=f"the suite has no test {facts.test.id!r} now")
+        inputs = checked.inputs_of(facts.test.id)
         ref = taken.ref if (taken := checked.tests[facts.test.id].snapshot) else None
         return Grading(
             test=entry.test,
             ref=ref,
             archive=folder / ref.archive_name if ref else None,
             changed=_changed(entry, facts, checked.seeds),
+            fixture=kept.get(inputs[FIXTURE].digest) if FIXTURE in inputs else None,
+            holdout=kept.get(inputs[HOLDOUT].digest) if HOLDOUT in inputs else None,
         )
 
     return resolve
+
+
+def _kept(checked: Checked, folder: Path) -> dict[str, KeptInput]:
+    """Today's fixtures and held-out files for graders, each once, by digest."""
+    kept: dict[str, KeptInput] = {}
+    for test in checked.tests:
+        for plan in checked.inputs_of(test).values():
+            if plan.digest not in kept:
+                path = folder / f"input-{len(kept)}"
+                path.mkdir()
+                seed(msgspec.structs.replace(plan, git=False), path)
+                kept[plan.digest] = KeptInput(path=path)
+    return kept
 
 
 def _changed(entry: SuiteTest, facts: RunFacts, seeds: Seeds) -> str | None:

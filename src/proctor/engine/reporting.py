@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from proctor.core.movement import moves
 from proctor.core.report import RecordedRun, never_ended, report, report_group, report_run, unreadable
+from proctor.core.rounds import complete_rounds
 from proctor.errors import StoreError
-from proctor.records.report import GroupReport, Report, RunReport
+from proctor.records.report import GroupReport, Move, Report, RunReport
 from proctor.stores.discover import FoundGroup, discover
 from proctor.stores.group import GroupDir
 from proctor.stores.rundir import RunDir
@@ -22,17 +24,37 @@ def report_paths(paths: Iterable[Path]) -> Report:
     return report_found(discover(paths))
 
 
-def report_found(groups: Iterable[FoundGroup]) -> Report:
-    """The report of groups that were found."""
-    return report([_group(found) for found in groups])
+def report_found(groups: Iterable[FoundGroup], warnings: Iterable[str] = ()) -> Report:
+    """The report of groups that were found; `warnings` are passed on with those that reading them gives."""
+    read = [_group(found) for found in groups]
+    return report(read, [*warnings, *_warnings(read)])
 
 
 def read_run(run: RunDir) -> RunReport:
     """One run with its numbers; one that cannot be read says so, and counts as a failure of the harness."""
     try:
-        return report_run(RecordedRun(run=run.name, facts=run.facts(), rows=run.score_rows()))
+        facts = run.facts()
+        trace = run.trace(facts)
+        recorded = RecordedRun(
+            run=run.name, facts=facts, annotations=run.annotations(), metrics=trace.metrics if trace else None
+        )
+        return report_run(recorded)
     except StoreError as error:
         return unreadable(run.name, f"{error.what} ({error.faults[0].where})")
+
+
+def moved_in(runs: Iterable[RunDir]) -> tuple[Move, ...]:
+    """What the last complete round of each run says otherwise than the one before it."""
+    moved: list[Move] = []
+    for run in runs:
+        try:
+            annotations = run.annotations()
+        except StoreError:
+            continue  # its report says so
+        rounds = complete_rounds(annotations.scores, annotations.retractions)
+        if len(rounds) > 1:
+            moved += moves(run.name, rounds[-2], rounds[-1])
+    return tuple(moved)
 
 
 def _group(found: FoundGroup) -> GroupReport:
@@ -41,7 +63,20 @@ def _group(found: FoundGroup) -> GroupReport:
 
 def _runs(found: FoundGroup) -> Iterator[RunReport]:
     """The group's runs, and the planned trials that have none, by name."""
-    yield from (read_run(run) for run in found.runs)
+    there: set[tuple[str, int]] = set()
+    for run in found.runs:
+        read = read_run(run)
+        there.add((read.test, read.trial))
+        yield read
     if found.is_group and (plan := GroupDir(found.path).plan()) is not None:
-        there = {run.name for run in found.runs}
-        yield from (never_ended(cell) for cell in plan.cells if cell.run_dir not in there)
+        yield from (never_ended(cell) for cell in plan.cells if (cell.test, cell.trial) not in there)
+
+
+def _warnings(groups: Iterable[GroupReport]) -> Iterator[str]:
+    for group in groups:
+        for run in group.runs:
+            if run.unread_rows:
+                yield (
+                    f"{group.path}/{run.run}: {run.unread_rows} rows of annotations.jsonl are of a newer format, or "
+                    f"damaged; they are kept, and count for nothing here"
+                )

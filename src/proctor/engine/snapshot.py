@@ -29,6 +29,9 @@ LIMIT_BYTES: Final = 64 * 1024 * 1024
 NOT_GRADERS: Final = frozenset({"files", "holdout", "wrong", "__pycache__", ".git"})
 """Folders of a test folder that belong to no grader."""
 
+SOLUTIONS: Final = frozenset({"solution.py", "solution.sh"})
+"""Files of a test folder that belong to no grader."""
+
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 
@@ -217,7 +220,8 @@ def _folder_files(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if name not in NOT_GRADERS)
         for name in sorted(names):
             path = Path(here) / name
-            if path.is_file() and not name.endswith(".pyc"):
+            is_solution = name in SOLUTIONS and path.parent == folder
+            if path.is_file() and not name.endswith(".pyc") and not is_solution:
                 yield path
 
 

@@ -57,7 +57,8 @@ def prepare(_: Json) -> None:
     import proctor.graders
 
     kinds = [f"proctor.graders.{module.name}" for module in pkgutil.iter_modules(proctor.graders.__path__)]
-    for name in ("rapidfuzz.distance", *kinds):
+    # What `from proctor import *` and the eval contract bring in, so that no worker has to read a file for it.
+    for name in ("rapidfuzz.distance", "tempfile", "proctor.wiring", "proctor.records.exits", *kinds):
         importlib.import_module(name)
 
 
@@ -83,6 +84,9 @@ class _Worker:
         self._graders: tuple[Grader, ...] = ()
         self._loop: Any = None
         self._pid = os.getpid()
+        self._home = str(self._base)
+        self._environment = dict(os.environ)
+        self._variables = dict(_variables())
 
     def load(self) -> bool:
         """Load the grading module; False when that is not possible, which has then been said."""
@@ -90,7 +94,9 @@ class _Worker:
             import resource
 
             resource.setrlimit(resource.RLIMIT_AS, (self._load.memory_bytes, self._load.memory_bytes))
-        before = top_level_modules()
+        # Only a check before a run asks what was brought in; looking at every module costs a forked process dear.
+        is_check = self._load.original is not None
+        before = top_level_modules() if is_check else set[str]()
         try:
             with self._restored():
                 self._graders = load_graders(self._load)
@@ -99,8 +105,8 @@ class _Worker:
         except BaseException as error:  # noqa: BLE001  # around a grader
             self._send(NotLoaded(defect=self._defect(error)))
             return False
-        imported = tuple(sorted(top_level_modules() - before))
-        taken = taken_from_original(self._load)
+        imported = tuple(sorted(top_level_modules() - before)) if is_check else ()
+        taken = taken_from_original(self._load) if is_check else ()
         self._send(Loaded(graders=options, files=files, taken=taken, imported=imported))
         return True
 
@@ -130,6 +136,9 @@ class _Worker:
             record=asked.record,
             judge=_no_judge,
             base=self._base,
+            fixture=Path(asked.fixture) if asked.fixture else None,
+            holdout=Path(asked.holdout) if asked.holdout else None,
+            environment=self._environment,
         )
         for position in asked.only:
             grader = self._graders[position]
@@ -205,16 +214,21 @@ class _Worker:
     @contextmanager
     def _restored(self) -> Generator[None]:
         """Put folder, environment and streams back as they were."""
-        environment, streams = dict(os.environ), (sys.stdout, sys.stderr)
-        os.chdir(self._base)
+        streams = sys.stdout, sys.stderr
+        os.chdir(self._home)
         try:
             yield
         finally:
             sys.stdout, sys.stderr = streams
-            if os.environ != environment:
+            if _variables() != self._variables:
                 os.environ.clear()
-                os.environ.update(environment)
-            os.chdir(self._base)
+                os.environ.update(self._environment)
+            os.chdir(self._home)
+
+
+def _variables() -> Any:
+    """The environment as `os` itself keeps it: comparing that costs a microsecond, decoding all of it fifty."""
+    return getattr(os.environ, "_data", None) or dict(os.environ)
 
 
 def _flush() -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import socket
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -135,6 +138,7 @@ class GradingModule:
         self._load = Load(snapshot=str(folder), entry=entry, original=str(original) if original else None)
         self._worker: _Worker | None = None
         self._loaded: Loaded | None = None
+        self._asked: deque[GradeRun] = deque()
 
     @property
     def loaded(self) -> Loaded:
@@ -165,22 +169,34 @@ class GradingModule:
             )
         return reply.lacks if isinstance(reply, Checked) else ()
 
-    def grade(self, asked: GradeRun) -> tuple[Graded, ...]:
-        """The grades of one run, one for each position in `asked.only`, in that order."""
-        graders = self.loaded.graders
+    def ask(self, asked: GradeRun) -> None:
+        """Ask for the grades of one more run. The worker goes on with it as soon as it can."""
+        self._running().ask(asked)
+        self._asked.append(asked)
+
+    def grades(self) -> tuple[Graded, ...]:
+        """The grades of the run that was asked for longest ago: one for each position in `only`, in that order.
+
+        A worker that is late or gone costs the grader that it was at; the others are asked of a fresh worker.
+        """
+        asked = self._asked.popleft()
         left, graded = list(asked.only), list[Graded]()
         while left:
-            worker = self._running()
             try:
-                worker.ask(msgspec.structs.replace(asked, only=tuple(left)))
-                while left:
-                    graded.append(self._collect(worker, graders[left[0]]))
-                    left.pop(0)
+                graded.append(self._collect(self._running(), self.loaded.graders[left[0]]))
             except _Incomplete as silence:
                 graded.append(silence.graded)
-                left.pop(0)
                 self._end()
+                self._ask_again(asked, left[1:])
+            left.pop(0)
         return tuple(graded)
+
+    def _ask_again(self, asked: GradeRun, left: Sequence[int]) -> None:
+        """Ask a fresh worker for what the one that was ended leaves open."""
+        if left:
+            self._running().ask(msgspec.structs.replace(asked, only=tuple(left)))
+        for later in self._asked:
+            self._running().ask(later)
 
     def close(self) -> None:
         """End the worker."""
@@ -274,11 +290,23 @@ class _Worker:
         self._read_from = 0
 
     def ask(self, request: Request) -> None:
-        try:
-            self._channel.settimeout(LOAD_TIMEOUT_S)
-            self._channel.sendall(encode(request) + b"\n")
-        except OSError:
-            return  # a worker that is gone is found out by its silence
+        """Send a request, and take in replies meanwhile: a worker that is sending one does not listen."""
+        message = memoryview(encode(request) + b"\n")
+        self._channel.setblocking(False)
+        both = select.poll()
+        both.register(self._channel, select.POLLIN | select.POLLOUT)
+        while message:
+            try:
+                message = message[self._channel.send(message) :]
+                continue
+            except BlockingIOError:
+                pass
+            except OSError:
+                return  # a worker that is gone is found out by its silence
+            if not both.poll(LOAD_TIMEOUT_S * 1000):
+                return
+            with suppress(OSError):
+                self._buffer += self._channel.recv(1 << 18)
 
     def answer(self, timeout_s: float) -> Reply:
         """The next reply; raises _NoAnswer when there is none within `timeout_s`, or the worker is gone."""

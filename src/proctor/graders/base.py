@@ -71,7 +71,13 @@ class GraderBase:
             timeout=float(self.timeout),
             failure_cause=self.failure_cause,
             scale=self.scale,
+            reads=self.reads,
         )
+
+    @property
+    def reads(self) -> tuple[Literal["fixture", "holdout"], ...]:
+        """What it looks at beside the workdir."""
+        return ()
 
     def needs(self, test: Test) -> Sequence[str]:
         """What `test` lacks for this grader, a sentence each."""

@@ -7,7 +7,7 @@ import json
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, overload
+from typing import Any, ClassVar, Final, Literal, overload
 
 import msgspec
 from msgspec import UNSET
@@ -18,7 +18,17 @@ from proctor.records.grade import Grade, failed
 from proctor.records.json_value import Json
 from proctor.records.suite import Test
 
-PARAMETERS: Final = ("output", "expected", "input", "test", "workdir", "record", "judge")
+PARAMETERS: Final = (
+    "output",
+    "expected",
+    "input",
+    "test",
+    "workdir",
+    "record",
+    "judge",
+    "fixture",
+    "holdout",
+)
 """What a grading function may ask for."""
 
 _DECODED: Final = ("output", "expected", "input")
@@ -47,6 +57,13 @@ class FunctionGrader(GraderBase):
         super().__post_init__()
         object.__setattr__(self, "_wanted", _parameters_of(self.function, self.name))
 
+    @property
+    def reads(self) -> tuple[Literal["fixture", "holdout"], ...]:
+        """`fixture` when it asks for that, `holdout` when it cannot do without."""
+        holdout = self._wanted.get("holdout")
+        reads: list[Literal["fixture", "holdout"]] = ["fixture"] if "fixture" in self._wanted else []
+        return (*reads, "holdout") if holdout is not None and holdout.required else tuple(reads)
+
     def needs(self, test: Test) -> Sequence[str]:
         """Each parameter without a default must have a value in the test, of the type that it is annotated with."""
         return tuple(
@@ -62,7 +79,8 @@ class FunctionGrader(GraderBase):
             value = _value_of(name, run)
             if value is UNSET:
                 if wanted.required:
-                    raise LookupError(wanted.lacks(run.test, self.name))
+                    said = wanted.lacks(run.test, self.name)
+                    raise LookupError(said or f"grader {self.name!r} asks for {name!r}, and the run has none")
                 continue
             if wanted.type is not None:
                 try:
@@ -89,6 +107,8 @@ class _Wanted(msgspec.Struct, frozen=True):
         return getattr(self.type, "__name__", None) or str(self.type)
 
     def lacks(self, test: Test, grader_name: str) -> str | None:
+        if self.name == "fixture" and self.required and test.files is None:
+            return f"grader {grader_name!r} asks for 'fixture', and test {test.id!r} has no files"
         if self.name not in ("expected", "input"):
             return None
         value = getattr(test, self.name)
@@ -113,7 +133,8 @@ def grader(
     """A grader made of a function, as a call, as `@grader`, or as `@grader(weight=2)`.
 
     The function asks for what it needs by parameter name: any of `output`, `expected`, `input`, `test`,
-    `workdir`, `record`, `judge`. A parameter that is annotated with a type gets its value decoded into it.
+    `workdir`, `record`, `judge`, `fixture` (the folder that the workdir was seeded from), `holdout` (the folder of
+    files that no agent sees). A parameter that is annotated with a type gets its value decoded into it.
     The options are those of every grader.
 
     Raises:
@@ -197,4 +218,7 @@ def _hints_of(function: Callable[..., Any]) -> dict[str, Any]:
 def _value_of(name: str, run: RunView) -> Any:
     if name in ("expected", "input"):
         return getattr(run.test, name)
+    if name in ("fixture", "holdout"):
+        folder = getattr(run, name)
+        return UNSET if folder is None else folder
     return getattr(run, name)

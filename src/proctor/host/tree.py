@@ -45,6 +45,17 @@ def move_tree(src: Path, dst: Path) -> list[str]:
     return skipped
 
 
+def copy_tree(src: Path, dst: Path) -> list[str]:
+    """Copy the folder `src` to `dst`, which does not exist: links stay links, special files are left out.
+
+    Returns what was left out, sorted, as `move_tree` does.
+
+    Raises:
+        OSError: the target cannot be written.
+    """
+    return sorted(_copy_folder(src, dst, ""))
+
+
 def remove_tree(root: Path) -> None:
     """Remove a folder and all that is in it. What the system refuses to remove stays; no link is followed."""
     if root.is_symlink():
@@ -86,8 +97,10 @@ def _copy_folder(src: Path, dst: Path, inside: str) -> Iterator[str]:
             target.symlink_to(os.readlink(entry.path))  # noqa: PTH115  as text, not as a Path made tidy
         elif entry.is_dir(follow_symlinks=False):
             yield from _copy_folder(Path(entry.path), target, f"{name}/")
-        else:
+        elif entry.is_file(follow_symlinks=False):
             yield from _copy_file(Path(entry.path), target, name)
+        else:
+            yield f"{name} ({kind_of(entry.stat(follow_symlinks=False).st_mode)})"
     shutil.copystat(src, dst)
 
 

@@ -15,6 +15,7 @@ from proctor.load.disk import is_there
 from proctor.load.entries import Context, Entry, Gathered
 from proctor.load.faults import Faults, Spot, shown
 from proctor.load.fields import DEFAULT_FIELDS, RENAMED_TEST_FIELDS, SUITE_FIELDS, TEST_FIELDS
+from proctor.load.parts import parts_of
 from proctor.load.paths import GitFixtures, LocatedFixture, fixture_of, graders_source
 from proctor.load.secrets import note_secrets
 from proctor.records.json_value import Json
@@ -69,6 +70,7 @@ def _test_of(entry: Entry, test_id: str | None, maker: _Maker) -> SuiteTest | No
     note_secrets(entry.fields, spot, faults, named=test_id, allowed=maker.context.allowed)
     fixture = _fixture(entry, good, maker)
     graders = _graders(entry, good, maker)
+    parts = parts_of(entry, maker.context, faults)
     if test_id is None or len(faults) > before:
         return None
     defaults = maker.defaults.fields
@@ -94,6 +96,9 @@ def _test_of(entry: Entry, test_id: str | None, maker: _Maker) -> SuiteTest | No
         fixture=None if fixture is None else fixture.folder,
         graders=graders,
         fixture_commit=None if fixture is None else fixture.commit,
+        holdout=parts.holdout,
+        solution=parts.solution,
+        wrong=parts.wrong,
     )
 
 

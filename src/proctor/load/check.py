@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
+from proctor.core.secret_shapes import names_a_credential
 from proctor.errors import did_you_mean
 from proctor.load.faults import BROKEN, Faults, Spot, listed, shown
 from proctor.load.fields import Field, fits
 from proctor.load.json_types import is_list, is_object
-from proctor.load.secret_shapes import names_a_credential
 from proctor.records.json_value import Json
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol, TypeAlias
 
+from proctor.core.secret_shapes import masked
 from proctor.errors import Fault, ProctorError, SuiteError
-from proctor.load.secret_shapes import masked
 
 FieldPath: TypeAlias = tuple[str | int, ...]
 """The keys and positions that lead to a value: `("inputs", 3, "timeout")`."""

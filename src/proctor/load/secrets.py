@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from proctor.core.secret_shapes import may_hold_a_secret, secret_in
 from proctor.load.faults import Faults, FieldPath, Spot, field_text
 from proctor.load.json_types import is_list, is_object
-from proctor.load.secret_shapes import may_hold_a_secret, secret_in
 from proctor.records.json_value import Json
 
 

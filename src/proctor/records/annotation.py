@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import hashlib
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from proctor.records.grade import Cause, Defect, Outcome
-from proctor.records.json_value import Json, digest_of
+from proctor.records.json_value import Json
 
 ROW_VERSION = 1
 
@@ -19,12 +20,40 @@ class Annotator(msgspec.Struct, frozen=True, kw_only=True):
     id: str
 
 
+class RetractRow(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="retract"
+):
+    """A whole round is withdrawn by a later row; nothing is ever rewritten, and no single score is taken out.
+
+    Attributes:
+        v: version of the row's format.
+        id: digest of the row's own JSON less id and time.
+        run: id of the run.
+        at: when, ISO 8601 in UTC; not part of the content.
+        annotator: who withdraws it.
+        round_id: the round that is withdrawn.
+        why: the reason, in a sentence.
+    """
+
+    v: int
+    id: str = ""
+    run: str
+    at: str
+    annotator: Annotator
+    round_id: str
+    why: str
+
+    def with_id(self) -> RetractRow:
+        """The same row, with the id that follows from its content."""
+        return msgspec.structs.replace(self, id=row_id(msgspec.structs.replace(self, id="", at="")))
+
+
 class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="score"):
     """What one grader said of one run, in one round.
 
     Attributes:
         v: version of the row's format.
-        id: digest of the content; the same content has the same id.
+        id: digest of the row's own JSON less id, time and duration; the same content has the same id.
         run: id of the run.
         at: when, ISO 8601 in UTC; not part of the content.
         round_id: the grading that this row belongs to.
@@ -65,5 +94,29 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
 
     def with_id(self) -> ScoreRow:
         """The same row, with the id that follows from its content."""
-        content = msgspec.to_builtins(msgspec.structs.replace(self, id="", at="", duration_s=None))
-        return msgspec.structs.replace(self, id="row_" + digest_of(content).removeprefix("sha256:")[:40])
+        return msgspec.structs.replace(
+            self, id=row_id(msgspec.structs.replace(self, id="", at="", duration_s=None))
+        )
+
+
+Row: TypeAlias = ScoreRow | RetractRow
+
+
+def row_id(content: Row) -> str:
+    """The id of a row: the digest of its JSON, once what is no part of its content is taken out."""
+    return "row_" + hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:40]
+
+
+class Annotations(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows of one run, in the order of appending.
+
+    Attributes:
+        scores: what graders said.
+        retractions: rounds that were withdrawn.
+        unread: rows that this version does not understand: of a newer format, of a kind that it does not know, or
+            damaged. They stay where they are.
+    """
+
+    scores: tuple[ScoreRow, ...] = ()
+    retractions: tuple[RetractRow, ...] = ()
+    unread: int = 0

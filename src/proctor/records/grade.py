@@ -32,6 +32,8 @@ class Cause(StrEnum):
     """The grader ended its own process, or ran out of memory."""
     GRADERS_UNLOADABLE = "graders_unloadable"
     """The grading module could not be loaded."""
+    INPUTS_UNUSABLE = "inputs_unusable"
+    """A grader reads the fixture or the held-out files, and the run does not hold them as they were."""
     EVAL_GRADER_FAILED = "EVAL_GRADER_FAILED"
     """An outcome script did not give an outcome; stage `grader`."""
     TEST_LACKS_FIELD = "test_lacks_field"

@@ -6,6 +6,7 @@ import msgspec
 
 from proctor.records.grade import Cause, Defect, Outcome
 from proctor.records.run import Ending
+from proctor.records.trace import Metrics
 
 REPORT_SCHEMA = "proctor.report/1"
 
@@ -47,6 +48,9 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
         cause: why the run as a whole is inconclusive, when that has one reason.
         reason: that cause in a sentence, or why the agent did not end well.
         rounds: number of complete rounds of grades.
+        unread_rows: rows that this version does not understand.
+        supersedes: this attempt was made to replace an earlier one that did not end well.
+        metrics: what the trace adds up to; None for a run without one.
     """
 
     run: str
@@ -65,6 +69,9 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     duration_s: float | None = None
     description: str | None = None
     rounds: int = 0
+    unread_rows: int = 0
+    supersedes: bool = False
+    metrics: Metrics | None = None
 
 
 class GroupReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +83,7 @@ class GroupReport(msgspec.Struct, frozen=True, kw_only=True):
         mean: mean objective over tests; None when nothing was measured.
         bounds: the mean with everything missing as worst, and as best.
         planned: graded + inconclusive + errored + harness_failures + interrupted.
+        set_aside: names of runs that do not count, since another attempt at their trial does.
     """
 
     path: str
@@ -89,10 +97,33 @@ class GroupReport(msgspec.Struct, frozen=True, kw_only=True):
     harness_failures: int
     interrupted: int
     runs: tuple[RunReport, ...]
+    set_aside: tuple[str, ...] = ()
+
+
+class Move(msgspec.Struct, frozen=True, kw_only=True):
+    """One grader whose finding is another than in the round before.
+
+    Attributes:
+        run: name of the run directory.
+        grader: its name.
+        before: what it said then; None when it was not in that round.
+        after: what it says now; None when it is not in this round.
+        why: what differs between the two: the grader's revision, its options, or nothing but chance.
+    """
+
+    run: str
+    grader: str
+    before: str | None
+    after: str | None
+    why: str
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """All groups that a command was given, and the mean over all their tests."""
+    """All groups that a command was given, and the mean over all their tests.
+
+    Attributes:
+        moved: after a grading, the verdicts that are others than in the round before.
+    """
 
     schema: str = REPORT_SCHEMA
     groups: tuple[GroupReport, ...]
@@ -100,6 +131,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     mean: float | None
     bounds: Bounds
     warnings: tuple[str, ...] = ()
+    moved: tuple[Move, ...] = ()
 
     @property
     def runs(self) -> tuple[RunReport, ...]:

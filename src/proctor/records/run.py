@@ -9,6 +9,7 @@ import msgspec
 from proctor.records.grade import Defect
 from proctor.records.json_value import Json
 from proctor.records.suite import Test
+from proctor.records.trace import Event, Metrics
 
 RUN_SCHEMA = "proctor.run/1"
 GROUP_SCHEMA = "proctor.group/1"
@@ -34,26 +35,6 @@ class Ending(StrEnum):
         return self not in (Ending.INTERRUPTED, Ending.HARNESS_FAILURE)
 
 
-class Metrics(msgspec.Struct, frozen=True, kw_only=True):
-    """What the trace of a run adds up to. None means that it could not be told; it never means 0.
-
-    Attributes:
-        llm_calls: number of model calls.
-        tool_calls: number of tool calls.
-        tokens_in_total: tokens sent to models.
-        tokens_out_total: tokens that models wrote.
-        cost_usd_total: what the model calls cost, in US dollars.
-        models: names of the models that were called.
-    """
-
-    llm_calls: int | None = None
-    tool_calls: int | None = None
-    tokens_in_total: int | None = None
-    tokens_out_total: int | None = None
-    cost_usd_total: float | None = None
-    models: tuple[str, ...] = ()
-
-
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The view of a run that graders read.
 
@@ -62,6 +43,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         exit_code: a command's exit code; None where there was none.
         duration_s: wall-clock time of the trial.
         metrics: what the trace adds up to.
+        events: the model calls and tool calls that the trace tells of, by the time of their start.
         stdout: path of what the agent printed; None when it printed nothing.
         stderr: path of what it printed to standard error; None when that is nothing.
     """
@@ -70,6 +52,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     duration_s: float = 0.0
     metrics: Metrics = Metrics()
+    events: tuple[Event, ...] = ()
     stdout: str | None = None
     stderr: str | None = None
 
@@ -173,24 +156,31 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         test: the test as the suite said it.
         trial: 1 for the first.
         attempt: 1 for the first.
+        supersedes: this attempt counts instead of an earlier one that did not end well.
         output: what the agent answered, when it is small; see `output_file`.
         output_file: file in the run directory that holds a large output, as JSON.
+        trace: file in the run directory that holds the trace, where that is another than `trace.jsonl`.
         fixture_commit: the git commit that the test's files come from, when they do.
+        holdout_digest: digest of the held-out files, which are in `inputs/holdout`.
         started_at: ISO 8601, UTC.
         ended_at: ISO 8601, UTC.
         duration_s: wall-clock time of the agent, in seconds.
         workdir: True when a snapshot of the workdir is kept.
+        files: digests of the other files that were written with the run, by name.
+        parallel: how many trials ran at once.
         has_gate: True when one of the test's graders is a gate, as found before the run.
     """
 
     schema: str
     run: str
     test: Test
-    trial: int = 1
-    attempt: int = 1
+    trial: int
+    attempt: int
+    supersedes: bool = False
     ending: Ending
     output: Json = None
     output_file: str | None = None
+    trace: str | None = None
     exit_code: int | None = None
     signal: str | None = None
     defect: Defect | None = None
@@ -202,6 +192,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     input_digest: str
     fixture_digest: str | None = None
     fixture_commit: str | None = None
+    holdout_digest: str | None = None
     limits: Limits = Limits()
     started_at: str
     ended_at: str
@@ -209,6 +200,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_rss_kb: int | None = None
     platform: Platform
     workdir: bool = False
+    files: dict[str, str] = {}
+    parallel: int = 1
     has_gate: bool = False
 
 
@@ -235,13 +228,18 @@ class GroupPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class AttemptRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One row of `attempts.jsonl`: an attempt has started, or has ended."""
+    """One row of `attempts.jsonl`: an attempt has started, or has ended.
+
+    Attributes:
+        facts: digest of the `run.json` that was written when it ended.
+    """
 
     v: int
     event: str
     run_dir: str
     test: str
     trial: int
-    attempt: int = 1
+    attempt: int
     at: str
     ending: Ending | None = None
+    facts: str | None = None

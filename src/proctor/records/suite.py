@@ -90,6 +90,9 @@ class SuiteTest(msgspec.Struct, frozen=True, kw_only=True):
         fixture: the folder the workdir is seeded from; None for an empty one.
         graders: the grading module; None when the test has none of its own.
         fixture_commit: the resolved git commit of the fixture, when its files come from git.
+        holdout: the folder of files that graders get and no agent sees; None for a test without.
+        solution: the script that does the work rightly, without a model; None for a test without.
+        wrong: scripts that do it wrongly, by name: a lazy one, one that cheats.
     """
 
     __test__: ClassVar[bool] = False
@@ -99,6 +102,9 @@ class SuiteTest(msgspec.Struct, frozen=True, kw_only=True):
     fixture: Path | None = None
     graders: GradersSource | None = None
     fixture_commit: str | None = None
+    holdout: Path | None = None
+    solution: Path | None = None
+    wrong: tuple[Path, ...] = ()
 
 
 class Suite(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from proctor.errors import StoreError
-from proctor.stores.group import PLAN, run_dirs
+from proctor.stores.foreign import StatelogRun, is_statelog_run
+from proctor.stores.group import PLAN
 from proctor.stores.rundir import FACTS, RunDir
 
 DEEPEST = 3
@@ -58,9 +59,10 @@ def find_run(path: Path) -> RunDir:
     Raises:
         StoreError: there is none; a group says how to name one of its runs.
     """
-    if (path / FACTS).is_file():
-        return RunDir(path)
-    runs = list(run_dirs(path)) if path.is_dir() else []
+    run = _run_at(path)
+    if run is not None:
+        return run
+    runs = _runs_below(path) if path.is_dir() else ()
     if runs:
         raise StoreError(
             f"{str(path)!r} is a group of {len(runs)} runs, and one run was asked for",
@@ -70,17 +72,66 @@ def find_run(path: Path) -> RunDir:
 
 
 def _below(path: Path, depth: int) -> list[FoundGroup]:
-    if (path / FACTS).is_file():
-        return [FoundGroup(path=path, is_group=False, runs=(RunDir(path),))]
+    run = _run_at(path)
+    if run is not None:
+        return [FoundGroup(path=path, is_group=False, runs=(run,))]
     if not path.is_dir():
         return []
-    runs = tuple(run_dirs(path))
+    runs = _runs_below(path)
     if runs or (path / PLAN).is_file():
         return [FoundGroup(path=path, is_group=True, runs=runs)]
     if depth == 0:
         return []
-    children = sorted(child for child in path.iterdir() if child.is_dir() and not child.name.startswith("."))
-    return [group for child in children for group in _below(child, depth - 1)]
+    return [group for name in _folders(path) for group in _below(path / name, depth - 1)]
+
+
+def _run_at(path: Path) -> RunDir | None:
+    if (path / FACTS).is_file():
+        return RunDir(path)
+    return StatelogRun(path) if is_statelog_run(os.fspath(path)) else None
+
+
+def _runs_below(path: Path) -> tuple[RunDir, ...]:
+    """The runs of a group: those directly in the folder, or those in the folders that it has for each test."""
+    names = _folders(path)
+    runs = [run for name in names if (run := _run_at(path / name)) is not None]
+    if runs or not names:
+        return tuple(runs)
+    trials: list[RunDir] = []
+    for name in names:
+        of_test = _trials_in(path / name)
+        if of_test is None:
+            return ()
+        trials += of_test
+    return tuple(trials)
+
+
+def _trials_in(folder: Path) -> list[RunDir] | None:
+    """The trials in a folder that is named for a test and holds one folder for each: `good/1`, `good/2`.
+
+    None for a folder of another kind; a folder without runs has no trial.
+    """
+    trials: list[RunDir] = []
+    for name in sorted(_folders(folder), key=lambda name: (len(name), name)):
+        here = folder / name
+        if (here / FACTS).is_file():
+            return None
+        if is_statelog_run(os.fspath(here)):
+            run = StatelogRun(here, f"{folder.name}/{name}")
+            if not name.isdecimal() or run.test_id != folder.name:
+                return None
+            trials.append(run)
+    return trials
+
+
+def _folders(path: Path) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            return sorted(
+                entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")
+            )
+    except PermissionError:
+        return []  # nobody's runs are to be found in a folder that may not be read
 
 
 def _nothing_at(path: Path) -> StoreError:
@@ -90,5 +141,6 @@ def _nothing_at(path: Path) -> StoreError:
         )
     return StoreError(
         f"there is no run in {str(path)!r}",
-        fix="A run directory holds a run.json; `proctor run` makes them, by default in the folder runs/.",
+        fix="A run directory holds a run.json or a statelog.jsonl; `proctor run` makes them, by default in the "
+        "folder runs/, and `proctor add` does from what other programs recorded.",
     )

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-import shutil
-import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from proctor.core.redaction import Redactor
 from proctor.errors import StoreError, UsageError
-from proctor.host.tree import move_tree
+from proctor.host.durable import sync
+from proctor.host.seed import SeedPlan, seed
+from proctor.host.tree import remove_tree
 from proctor.ports import Place
 from proctor.records.json_value import digest_of_bytes
 from proctor.records.run import GROUP_SCHEMA, AttemptRow, GradersRef, GroupPlan, RunFacts
-from proctor.stores.rundir import FACTS, GRADERS, INLINE_OUTPUT_BYTES, OUTPUT, STDERR, STDOUT, WORKDIR, RunDir
+from proctor.stores import rows
+from proctor.stores.assembly import KeptTree, assemble
+from proctor.stores.rundir import (
+    FACTS,
+    RunDir,
+)
 
 PLAN: Final = "group.json"
 ATTEMPTS: Final = "attempts.jsonl"
@@ -25,6 +33,7 @@ STAGING: Final = ".staging"
 STORE: Final = ".store"
 
 _read_plan: Final = msgspec.json.Decoder(GroupPlan)
+_read_attempt: Final = msgspec.json.Decoder(AttemptRow)
 
 
 class GroupDir:
@@ -36,17 +45,19 @@ class GroupDir:
 
     @classmethod
     def create(cls, path: Path) -> GroupDir:
-        """A new group; the folder may exist as long as no run is in it.
+        """A new group; the folder may exist as long as no run is in it. It is ours until `finish`.
 
         Raises:
             UsageError: it holds runs or a plan already, or it cannot be made.
+            StoreError: another process is writing into it.
         """
         try:
             taken = path.exists() and ((path / PLAN).exists() or any(True for _ in run_dirs(path)))
             if taken:
                 raise UsageError(
                     f"the group {str(path)!r} already holds runs",
-                    fix="Name another folder with --out; runs that are finished are never written over.",
+                    fix="Name another folder with --out, or go on with this one by --resume; runs that are "
+                    "finished are never written over.",
                 )
             (path / STAGING).mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -54,7 +65,47 @@ class GroupDir:
                 f"the group {str(path)!r} cannot be made: {error.strerror}",
                 fix="Name another folder with --out.",
             ) from error
-        return cls(path)
+        group = cls(path)
+        group.claim()
+        return group
+
+    @classmethod
+    def reopen(cls, path: Path) -> GroupDir:
+        """A group that an earlier run has begun, to go on with. It is ours until `finish`.
+
+        What a killed process had not put together is taken away: it never was a run.
+
+        Raises:
+            UsageError: there is no such folder.
+            StoreError: another process is writing into it.
+        """
+        if not path.is_dir():
+            raise UsageError(
+                f"there is no group {str(path)!r} to resume",
+                fix="Name the folder that an earlier run wrote, with --out.",
+            )
+        group = cls(path)
+        group.claim()
+        remove_tree(path / STAGING)
+        (path / STAGING).mkdir()
+        return group
+
+    def claim(self) -> None:
+        """Take the group's lock, which dies with this process.
+
+        Raises:
+            StoreError: another process holds it.
+        """
+        self._claim = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(self._claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._claim)
+            raise StoreError(
+                "another `proctor run` is writing into this group",
+                where=str(self.path),
+                fix="Wait for it to end, or end it; then repeat the command.",
+            ) from error
 
     def write_plan(self, plan: GroupPlan) -> None:
         """Write `group.json`, before the first agent starts."""
@@ -95,14 +146,70 @@ class GroupDir:
         temporary.write_bytes(archive)
         temporary.replace(kept)
 
-    def log_attempt(self, row: AttemptRow) -> None:
-        """Append one row to `attempts.jsonl`."""
-        line = msgspec.json.encode(row) + b"\n"
-        with self._attempts_lock, (self.path / ATTEMPTS).open("ab", buffering=0) as log:
-            log.write(line)
+    def keep_tree(self, plan: SeedPlan) -> None:
+        """Keep a folder of files once for all runs of the group; each run gets hard links to them.
 
-    def publish(self, run_dir: str, facts: RunFacts, place: Place) -> RunDir:
+        Raises:
+            SuiteError: a file is no longer what it was when the folder was planned.
+            OSError: it cannot be written.
+        """
+        kept = self._kept(plan)
+        if kept.exists():
+            return
+        kept.parent.mkdir(exist_ok=True)
+        temporary = self.path / STAGING / kept.name
+        temporary.mkdir()
+        seed(msgspec.structs.replace(plan, git=False), temporary)
+        for entry in plan.entries:
+            if entry.digest is not None:
+                # They are shared: whoever writes to one would write to those of all runs.
+                (temporary / entry.path).chmod(0o555 if entry.is_executable else 0o444)
+        temporary.rename(kept)
+
+    def _kept(self, plan: SeedPlan) -> Path:
+        return self.path / STORE / plan.digest.removeprefix("sha256:")
+
+    def log_attempt(self, row: AttemptRow) -> None:
+        """Append one row to `attempts.jsonl`.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        with self._attempts_lock:
+            rows.append(os.fspath(self.path / ATTEMPTS), msgspec.json.encode(row) + b"\n")
+
+    def attempts(self) -> Iterator[AttemptRow]:
+        """The rows of `attempts.jsonl`; those that cannot be read are left out.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        for line in rows.lines(os.fspath(self.path / ATTEMPTS)):
+            with suppress(msgspec.DecodeError):
+                yield _read_attempt.decode(line)
+
+    def publish(
+        self,
+        run_dir: str,
+        facts: RunFacts,
+        place: Place,
+        *,
+        redactor: Redactor,
+        inputs: Mapping[str, SeedPlan] | None = None,
+        more: Mapping[str, Path] | None = None,
+    ) -> str:
         """Make a finished run appear: its files are put together in `.staging`, then renamed into the group.
+
+        Args:
+            run_dir: name of the run directory.
+            facts: of the run.
+            place: what the agent left.
+            redactor: takes secrets out of what was printed.
+            inputs: the kept folders that the run gets links to, by the name that they have in `inputs`.
+            more: further files that are kept as what was printed is, by the name that they get.
+
+        Returns:
+            The digest of its `run.json`.
 
         Raises:
             StoreError: it cannot be written, or a run of that name is there.
@@ -110,19 +217,16 @@ class GroupDir:
         staged = self.path / STAGING / run_dir
         final = self.path / run_dir
         try:
-            shutil.rmtree(staged, ignore_errors=True)
-            staged.mkdir()
-            left_out = move_tree(place.workdir, staged / WORKDIR)
-            if left_out:
-                note = f"not kept from the workdir: {', '.join(sorted(left_out)[:20])}"
-                facts = msgspec.structs.replace(facts, notes=(*facts.notes, note))
-            _keep_stream(place.stdout, staged / STDOUT)
-            _keep_stream(place.stderr, staged / STDERR)
-            if facts.graders is not None:
-                (staged / GRADERS).mkdir()
-                _link_or_copy(self.path / STORE / facts.graders.archive_name, staged / GRADERS)
-            facts = _with_output_aside(facts, staged)
-            (staged / FACTS).write_bytes(msgspec.json.format(msgspec.json.encode(facts), indent=1) + b"\n")
+            remove_tree(staged)
+            content = assemble(
+                staged,
+                facts,
+                place,
+                redactor,
+                graders=self.path / STORE / facts.graders.archive_name if facts.graders else None,
+                inputs={name: KeptTree(self._kept(plan), plan) for name, plan in (inputs or {}).items()},
+                more=more,
+            )
             if final.exists():
                 raise StoreError(
                     f"a run named {run_dir!r} is there already", where=str(final), fix="Use a new group."
@@ -134,11 +238,19 @@ class GroupDir:
                 where=str(final),
                 fix="Make room on the disk, or make the group folder writable.",
             ) from error
-        return RunDir(final)
+        return digest_of_bytes(content)
 
     def finish(self) -> None:
-        """Take the staging folder away when nothing is left in it."""
-        shutil.rmtree(self.path / STAGING, ignore_errors=True)
+        """Take the staging folder away, have everything on the disk, and give the group free.
+
+        Raises:
+            StoreError: the system could not write it.
+        """
+        try:
+            remove_tree(self.path / STAGING)
+            sync(self.path)
+        finally:
+            os.close(self._claim)
 
     def runs(self) -> Iterator[RunDir]:
         """The run directories of the group, by name."""
@@ -152,33 +264,3 @@ def run_dirs(group: Path) -> Iterator[RunDir]:
     for name in names:
         if (group / name / FACTS).is_file():
             yield RunDir(group / name)
-
-
-def _keep_stream(source: Path, target: Path) -> None:
-    """Move what was printed into the run; a stream without a byte leaves no file."""
-    try:
-        found = source.lstat()
-    except FileNotFoundError:
-        return
-    # An agent can put anything in the stream's place; only a regular file is what it printed.
-    if stat.S_ISREG(found.st_mode) and found.st_size:
-        try:
-            source.rename(target)
-        except OSError:
-            shutil.copyfile(source, target, follow_symlinks=False)
-
-
-def _link_or_copy(source: Path, folder: Path) -> None:
-    target = folder / source.name
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
-
-
-def _with_output_aside(facts: RunFacts, staged: Path) -> RunFacts:
-    encoded = msgspec.json.encode(facts.output)
-    if len(encoded) <= INLINE_OUTPUT_BYTES:
-        return facts
-    (staged / OUTPUT).write_bytes(encoded)
-    return msgspec.structs.replace(facts, output=None, output_file=OUTPUT)

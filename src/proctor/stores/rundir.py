@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from proctor.errors import StoreError
-from proctor.records.annotation import ScoreRow
+from proctor.records.annotation import ROW_VERSION, Annotations, RetractRow, Row, ScoreRow
 from proctor.records.json_value import Json
 from proctor.records.run import RUN_SCHEMA, GradersRef, RunFacts
+from proctor.records.trace import Trace
+from proctor.stores import rows
+from proctor.stores.tracefile import read_trace
 
 FACTS: Final = "run.json"
 ANNOTATIONS: Final = "annotations.jsonl"
@@ -22,13 +24,17 @@ STDOUT: Final = "stdout.log"
 STDERR: Final = "stderr.log"
 WORKDIR: Final = "workdir"
 GRADERS: Final = "graders"
+INPUTS: Final = "inputs"
+HOLDOUT: Final = "holdout"
+FIXTURE: Final = "files"
 NOTES: Final = "notes.md"
 
 INLINE_OUTPUT_BYTES: Final = 64 * 1024
 """A larger output is kept in a file of its own, so that listing many runs stays quick."""
 
 _read_facts: Final = msgspec.json.Decoder(RunFacts)
-_read_score: Final = msgspec.json.Decoder(ScoreRow)
+_read_row: Final = msgspec.json.Decoder(Row)
+_encoder: Final = msgspec.json.Encoder()
 
 
 class RunDir:
@@ -36,6 +42,8 @@ class RunDir:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        # Many runs are read one after another: texts are put together faster than Paths are.
+        self._place = os.fspath(path)
 
     @property
     def name(self) -> str:
@@ -47,20 +55,20 @@ class RunDir:
         """The files as the agent left them."""
         return self.path / WORKDIR
 
-    @property
-    def stdout(self) -> Path:
-        """What the agent printed; there is no such file when that is nothing."""
-        return self.path / STDOUT
+    def stream(self, name: str) -> str | None:
+        """Absolute path of STDOUT or STDERR, what the agent printed; None when that is nothing."""
+        path = os.path.abspath(f"{self._place}/{name}")  # noqa: PTH100
+        return path if os.path.exists(path) else None  # noqa: PTH110
 
     @property
-    def stderr(self) -> Path:
-        """What the agent printed to standard error; there is no such file when that is nothing."""
-        return self.path / STDERR
+    def holdout(self) -> Path:
+        """The files that the agent never saw; there is no such folder when the test has none."""
+        return self.path / INPUTS / HOLDOUT
 
     @property
-    def annotations(self) -> Path:
-        """The opinions about the run; there is no such file when there are none."""
-        return self.path / ANNOTATIONS
+    def fixture(self) -> Path:
+        """The files that the workdir started with; there only when a grader of the test reads them."""
+        return self.path / INPUTS / FIXTURE
 
     def graders_archive(self, ref: GradersRef) -> Path:
         """The stored grading code."""
@@ -72,9 +80,9 @@ class RunDir:
         Raises:
             StoreError: `run.json` is missing, of a newer format, or not what it should be.
         """
-        where = str(self.path / FACTS)
+        where = f"{self._place}/{FACTS}"
         try:
-            content = (self.path / FACTS).read_bytes()
+            content = _content(where)
         except OSError as error:
             raise StoreError(
                 f"the run's facts cannot be read: {error.strerror}",
@@ -113,66 +121,50 @@ class RunDir:
                 f"the run's output cannot be read: {error}", where=str(path), fix="Restore the file."
             ) from error
 
+    def trace(self, facts: RunFacts) -> Trace | None:
+        """What the trace of the run says; None for a run without one."""
+        return read_trace(self._place, facts.trace)
+
     def score_rows(self) -> tuple[ScoreRow, ...]:
-        """All score rows, in the order of appending.
-
-        A torn last line, rows of other kinds, and rows of a newer format are left where they are and not
-        returned: a reader takes no lock and may come in the middle of an append.
-        """
-        return tuple(self._score_rows())
-
-    def _score_rows(self) -> Iterator[ScoreRow]:
-        try:
-            content = self.annotations.read_bytes()
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise StoreError(
-                f"the annotations cannot be read: {error.strerror}",
-                where=str(self.annotations),
-                fix="Make the file readable.",
-            ) from error
-        # Lines end in \n only: text inside a row may hold any other line separator.
-        for line in content.split(b"\n")[:-1]:
-            try:
-                yield _read_score.decode(line)
-            except msgspec.DecodeError:
-                continue
-
-    def append(self, rows: Sequence[ScoreRow]) -> None:
-        """Add whole rows in one write, under the file's lock.
-
-        A line that a killed writer left half-written is ended first, so that the new rows stand on lines of
-        their own.
+        """What graders said, in the order of appending.
 
         Raises:
-            StoreError: the file cannot be written.
+            StoreError: the file cannot be read.
         """
-        block = msgspec.json.Encoder().encode_lines(rows)
-        try:
-            descriptor = os.open(self.annotations, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        return self.annotations().scores
+
+    def annotations(self) -> Annotations:
+        """All rows, in the order of appending. A torn last line is somebody's unfinished append, and no row yet.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        scores: list[ScoreRow] = []
+        retractions: list[RetractRow] = []
+        unread = 0
+        for line in rows.lines(f"{self._place}/{ANNOTATIONS}"):
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                end = os.lseek(descriptor, 0, os.SEEK_END)
-                if end and os.pread(descriptor, 1, end - 1) != b"\n":
-                    block = b"\n" + block
-                _write_whole(descriptor, block, end)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise StoreError(
-                f"the grades cannot be written: {error.strerror}",
-                where=str(self.annotations),
-                fix="Make the run directory writable, or copy it to a place that is.",
-            ) from error
+                row = _read_row.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                unread += 1
+                continue
+            if row.v > ROW_VERSION:
+                unread += 1
+            elif isinstance(row, ScoreRow):
+                scores.append(row)
+            else:
+                retractions.append(row)
+        return Annotations(scores=tuple(scores), retractions=tuple(retractions), unread=unread)
+
+    def append(self, new: Sequence[Row]) -> bytes:
+        """Add whole rows in one write. What a killed writer left behind is set aside, and returned.
+
+        Raises:
+            StoreError: the file cannot be written, or another process is writing and does not end.
+        """
+        return rows.append(f"{self._place}/{ANNOTATIONS}", _encoder.encode_lines(new))
 
 
-def _write_whole(descriptor: int, block: bytes, end: int) -> None:
-    """Write all of `block` or, on a full disk, none of it."""
-    written = 0
-    try:
-        while written < len(block):
-            written += os.write(descriptor, block[written:])
-    except OSError:
-        os.ftruncate(descriptor, end)
-        raise
+def _content(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+        return file.readall()

@@ -71,6 +71,11 @@ def masked(text: str) -> str:
     return _VALUE.sub(lambda found: found.group()[:4] + "...", text)
 
 
+def replaced(text: str, mark: str) -> str:
+    """A text with each secret replaced by a mark."""
+    return _VALUE.sub(lambda _: mark, text)
+
+
 def names_a_credential(key: str) -> bool:
     """True when a field of this name holds a credential, going by its words.
 

@@ -1,0 +1,1 @@
+echo "Three requests failed; /report was the slowest; ada, grace and linus were there."

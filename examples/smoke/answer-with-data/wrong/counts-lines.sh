@@ -1,0 +1,1 @@
+echo '{"failed": 6, "slowest": "/report", "clients": ["ada", "grace", "linus"]}'

@@ -1,0 +1,5 @@
+set -e
+for file in greeting.py main.py; do
+    sed 's/greet\([^i]\)/greeting_for\1/g; s/greet$/greeting_for/' "$file" > new && mv new "$file"
+done
+git -c user.name=agent -c user.email=agent@localhost commit --quiet --all --message "Rename greet to greeting_for"

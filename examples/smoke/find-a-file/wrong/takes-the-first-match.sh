@@ -1,0 +1,1 @@
+grep -rl "North gate" archive | sort | head -n 1

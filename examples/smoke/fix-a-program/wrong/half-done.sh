@@ -1,0 +1,1 @@
+sed -i.bak 's/total = int/total += int/' duration.py

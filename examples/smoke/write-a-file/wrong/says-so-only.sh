@@ -1,0 +1,1 @@
+echo "letter.txt is written"

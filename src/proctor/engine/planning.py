@@ -1,0 +1,180 @@
+"""Which trials a run starts: those of a suite, or those that an earlier run left open."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from proctor.core.attempts import tell_apart
+from proctor.errors import Fault, UsageError
+from proctor.records.report import RunReport
+from proctor.records.run import AgentIdentity, Cell, Ending, GroupPlan, Limits
+from proctor.records.suite import Suite, SuiteTest
+
+DEFAULT_TIMEOUT_S = 60.0
+
+
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a suite is run. A number that is None is decided by the test, and else by the default.
+
+    Attributes:
+        trials: attempts at each test.
+        timeout_s: wall-clock limit of a trial.
+        default_trials: where neither the flag nor the test says it.
+        default_timeout_s: where neither the flag nor the test says it.
+        parallel: how many trials run at once.
+        work_root: where workdirs live while an agent runs; the system's temporary space when None.
+        max_failures: start no further trial after so many that did not end well; None for no such limit.
+        environment: what agents are started with.
+    """
+
+    trials: int | None = None
+    timeout_s: float | None = None
+    default_trials: int = 1
+    default_timeout_s: float = DEFAULT_TIMEOUT_S
+    parallel: int = 1
+    work_root: Path | None = None
+    max_failures: int | None = None
+    environment: Mapping[str, str] = {}
+
+
+class PlannedTrial(msgspec.Struct, frozen=True, kw_only=True):
+    """One trial that will be run.
+
+    Attributes:
+        entry: its test.
+        cell: its place in the plan, and the run directory that this attempt will have.
+        limits: what it may use.
+        attempt: 1 for the first.
+        supersedes: it will count instead of an earlier attempt that did not end well.
+    """
+
+    entry: SuiteTest
+    cell: Cell
+    limits: Limits
+    attempt: int = 1
+    supersedes: bool = False
+
+
+class Resumption(msgspec.Struct, frozen=True, kw_only=True):
+    """What is left of a plan.
+
+    Attributes:
+        trials: those to run now, in the plan's order.
+        planned: number of trials in the plan.
+        finished: trials whose run counts and is left alone.
+        missing: trials without any run.
+        again: by ending, trials that are run again beside what is there.
+    """
+
+    trials: tuple[PlannedTrial, ...]
+    planned: int
+    finished: int
+    missing: int
+    again: dict[Ending, int]
+
+
+def plan_trials(suite: Suite, options: RunOptions) -> tuple[PlannedTrial, ...]:
+    """The trials of a suite, test by test: flag, then test, then default."""
+    planned: list[PlannedTrial] = []
+    for entry in suite.tests:
+        test = entry.test
+        trials = options.trials or test.trials or options.default_trials
+        timeout_s = options.timeout_s or test.timeout or options.default_timeout_s
+        for trial in range(1, trials + 1):
+            cell = Cell(
+                test=test.id,
+                trial=trial,
+                run_dir=test.id if trials == 1 else f"{test.id}--{trial}",
+                test_digest=test.digest,
+            )
+            planned.append(PlannedTrial(entry=entry, cell=cell, limits=Limits(timeout_s=timeout_s)))
+    return tuple(planned)
+
+
+def plan_resumption(
+    trials: Sequence[PlannedTrial],
+    plan: GroupPlan,
+    runs: Iterable[RunReport],
+    *,
+    agent: AgentIdentity,
+    retry: Collection[Ending] = (),
+    supersede: bool = False,
+) -> Resumption:
+    """What is left of a plan: trials without a run, those that say nothing about the agent, and those to retry.
+
+    A finished run is never touched: a further attempt stands beside it. How many run at once, ports, keys and
+    limits are no part of what a trial is; the test and the agent are.
+
+    Args:
+        trials: of the suite as it is now.
+        plan: what the group set out to do.
+        runs: what the group holds.
+        agent: as it is now.
+        retry: endings of the agent that are run again.
+        supersede: such a retry then counts instead of what it repeats.
+
+    Raises:
+        UsageError: the suite or the agent is not the one that the group was begun with; holds every difference.
+    """
+    faults = [*_differences(trials, plan), *_other_agent(agent, plan)]
+    if faults:
+        raise UsageError.of(faults)
+    members = tuple(runs)
+    counts = {(run.test, run.trial): run for run in tell_apart(members).in_force}
+    tries: dict[tuple[str, int], int] = {}
+    for run in members:
+        tries[run.test, run.trial] = max(tries.get((run.test, run.trial), 0), run.attempt)
+    chosen: list[PlannedTrial] = []
+    missing, again = 0, dict[Ending, int]()
+    for trial in trials:
+        key = (trial.cell.test, trial.cell.trial)
+        there = counts.get(key)
+        if there is None:
+            missing += 1
+            chosen.append(trial)
+        elif not there.ending.is_evidence or there.ending in retry:
+            again[there.ending] = again.get(there.ending, 0) + 1
+            chosen.append(_another(trial, tries[key] + 1, supersedes=supersede and there.ending.is_evidence))
+    return Resumption(
+        trials=tuple(chosen),
+        planned=len(trials),
+        finished=len(trials) - len(chosen),
+        missing=missing,
+        again=again,
+    )
+
+
+def _another(trial: PlannedTrial, attempt: int, *, supersedes: bool) -> PlannedTrial:
+    # The double hyphen is in no test's id, so that no attempt meets the run of another test.
+    name = f"{trial.cell.test}--{trial.cell.trial}.a{attempt}"
+    cell = msgspec.structs.replace(trial.cell, run_dir=name)
+    return msgspec.structs.replace(trial, cell=cell, attempt=attempt, supersedes=supersedes)
+
+
+def _differences(trials: Sequence[PlannedTrial], plan: GroupPlan) -> Iterable[Fault]:
+    fix = "Select the same tests and trials as before, or start a new group."
+    then = {(cell.test, cell.trial): cell.test_digest for cell in plan.cells}
+    now = {(trial.cell.test, trial.cell.trial): trial.cell.test_digest for trial in trials}
+    for test, trial in sorted(then.keys() - now.keys()):
+        yield Fault(f"trial {trial} of test {test!r} is planned, and not in what you name now", "", fix)
+    for test, trial in sorted(now.keys() - then.keys()):
+        yield Fault(f"trial {trial} of test {test!r} is not in the group's plan", "", fix)
+    changed = sorted(
+        {test for (test, trial), digest in then.items() if now.get((test, trial), digest) != digest}
+    )
+    for test in changed:
+        yield Fault(f"test {test!r} has changed since the group was begun", "", "Start a new group.")
+
+
+def _other_agent(agent: AgentIdentity, plan: GroupPlan) -> Iterable[Fault]:
+    if (agent.kind, agent.digest) != (plan.agent.kind, plan.agent.digest):
+        same_name = agent.label == plan.agent.label
+        what = (
+            f"the agent {agent.label!r} has changed since the group was begun"
+            if same_name
+            else f"the group was begun with the agent {plan.agent.label!r}, and this is {agent.label!r}"
+        )
+        yield Fault(what, "", "Name the agent as it was, or start a new group.")

@@ -1,0 +1,63 @@
+"""A program under limits that does not outlive whoever asked for it, even one that is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from proctor.host.child import Exit, start_command, supervise
+from proctor.records.run import Limits
+
+
+def run_limited(
+    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdout: Path, stderr: Path, limits: Limits
+) -> Exit:
+    """Run a program to its end or to its limit, with closed standard input and its streams in files.
+
+    Its whole process group is gone when this returns, and also when this process dies before.
+
+    Raises:
+        OSError: it could not be started.
+        ValueError: an argument holds a NUL character.
+    """
+    child = start_command(argv, cwd=cwd, env=env, stdout=stdout, stderr=stderr)
+    guard = _Guard(child.pid)
+    try:
+        return supervise(child, limits)
+    finally:
+        guard.dismiss()
+
+
+class _Guard:
+    """A forked process that kills a process group when this process dies before it dismisses the guard."""
+
+    def __init__(self, group: int) -> None:
+        reader, self._writer = os.pipe()
+        with warnings.catch_warnings():
+            # The child calls the system alone, so that locks of other threads cannot hold it.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._pid = os.fork()
+        if self._pid == 0:
+            _watch(reader, group)
+        os.close(reader)
+
+    def dismiss(self) -> None:
+        os.write(self._writer, b"x")
+        os.close(self._writer)
+        os.waitpid(self._pid, 0)
+
+
+def _watch(reader: int, group: int) -> None:
+    try:
+        os.setsid()
+        os.dup2(reader, 0)
+        os.closerange(1, os.sysconf("SC_OPEN_MAX"))
+        if not os.read(0, 1):
+            with suppress(OSError):
+                os.killpg(group, signal.SIGKILL)
+    finally:
+        os._exit(0)
