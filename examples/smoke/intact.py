@@ -10,7 +10,9 @@ def intact(*but):
 
     @grader(name="fixture-intact", must_pass=True)
     def fixture_intact(workdir, fixture) -> Grade:
-        changed = [name for name in _files_in(fixture) if name not in but and not _same(fixture, workdir, name)]
+        changed = [
+            name for name in _files_in(fixture) if name not in but and not _same(fixture, workdir, name)
+        ]
         return failed(f"changed or gone: {', '.join(changed)}") if changed else passed()
 
     return fixture_intact

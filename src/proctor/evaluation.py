@@ -221,7 +221,7 @@ def run(
         agent.close()
         if cancel is None:
             own.close()
-    return Group(path=group.path, summary=summary, warnings=checked.warnings)
+    return Group(path=group.path, summary=summary, warnings=(*checked.warnings, *group.warnings))
 
 
 def _left_open(work: Work, group: GroupDir, resume: Resume) -> Work:
@@ -240,7 +240,7 @@ def _left_open(work: Work, group: GroupDir, resume: Resume) -> Work:
         supersede=resume.supersede,
     )
     resume.on_plan(left)
-    return msgspec.structs.replace(work, trials=left.trials)
+    return msgspec.structs.replace(work, trials=left.trials, earlier=left.endings)
 
 
 def prove(

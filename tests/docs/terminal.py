@@ -111,7 +111,8 @@ def _documents(block: Block) -> list[tuple[SchemaName, Any]]:
     if path.name == "pyproject.toml":
         return [("settings", tomllib.loads(block.text)["tool"]["proctor"])]
     if path.suffix == ".jsonl":
-        return [("test", json.loads(line)) for line in block.text.splitlines() if line.strip()]
+        values = [json.loads(line) for line in block.text.splitlines() if line.strip()]
+        return [] if "resourceSpans" in values[0] else [("test", value) for value in values]
     if path.suffix not in (".json", ".yaml", ".yml") or block.language == "text":
         return []
     value: Any = json.loads(block.text) if path.suffix == ".json" else yaml.safe_load(block.text)

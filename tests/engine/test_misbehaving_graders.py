@@ -58,7 +58,7 @@ TABLE: dict[str, tuple[str, str, str]] = {
         RAISED,
         "ExceptionGroup: two (2 sub-",
     ),
-    "memory": ("x = bytearray(1 << 45)", RAISED, "MemoryError"),
+    "memory above its limit": ("x = bytearray(5 << 30)", RAISED, "MemoryError"),
     "nothing": ("pass", NONSENSE, "it returned nothing (None)"),
     "text": ("return 'pass'", NONSENSE, "it returned str 'pass'"),
     "object": ("return {'score': 0.5}", NONSENSE, "it returned dict {'score': 0.5}"),

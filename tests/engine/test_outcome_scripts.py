@@ -180,7 +180,7 @@ def test_a_shared_module_stores_its_scripts_too(project: Project) -> None:
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        ("./graders/none.py", "No such file"),
+        ("./graders/none.py", "a grader names the file 't/graders/none.py', and there is no such file"),
         ("../../outside.py", "outside their suite"),
         ("./link.py", "outside their suite"),
         ("/absolute.py", "script is a path relative to the module that names it"),
@@ -220,3 +220,16 @@ def test_a_script_stands_in_a_list_with_other_graders(project: Project) -> None:
     said = project.grade()
 
     assert (0, pytest.approx(0.2)) == (said.code, said.json["mean"])  # (0*1 + 0*3 + 1) / 5
+
+
+@pytest.mark.parametrize("kind", ["no grade", "syntax", "import"])
+def test_a_script_that_cannot_grade_is_warned_about_before_the_run(project: Project, kind: str) -> None:
+    """The run goes on, and its grade will say the same."""
+    body, said = TABLE[kind]
+    project.test("t", SUITE)
+    project.write("suite/t/graders/status_result.py", HEAD + body)
+    answer = project.run()
+
+    assert 0 == answer.code
+    assert "proctor: warning: t/graders.py: grader 'status_result': " in answer.err
+    assert said in answer.err

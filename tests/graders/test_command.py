@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -295,6 +296,29 @@ def test_held_out_files_are_kept_with_the_run_and_shared(held: Project) -> None:
     said = project.grade(path="copied")
 
     assert (3, "inputs_unusable") == (said.code, said.json["groups"][0]["runs"][0]["grades"][0]["cause"])
+
+
+def test_a_fixture_that_is_gone_is_not_the_agents_fault(held: Project) -> None:
+    """What is protected could not be put back; the run is inconclusive."""
+    project = held
+    project.write("suite/one/files/tests/test_it.py", "pass")
+    project.run("solution")
+    shutil.rmtree(project.root / "group" / "one" / "inputs" / "files")
+    said = project.grade()
+
+    assert (3, "inputs_unusable") == (said.code, said.json["groups"][0]["runs"][0]["grades"][0]["cause"])
+
+
+def test_a_program_has_more_address_space_than_its_worker(project: Project) -> None:
+    """The limit of a grader's memory is not that of what it starts."""
+    graders = """
+        from proctor.eval import expect_command
+        graders = [expect_command("sh -c 'test $(ulimit -v) != 4194304'")]
+    """
+    project.test("one", graders)
+    project.run("noop")
+
+    assert 1.0 == project.grade().json["mean"]
 
 
 def test_todays_held_out_files_grade_an_old_run_on_request(held: Project) -> None:

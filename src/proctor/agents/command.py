@@ -16,7 +16,7 @@ from proctor.core.words import split_words
 from proctor.errors import AgentError, Fault
 from proctor.host.place import input_text
 from proctor.ports import Cancel, Place
-from proctor.records.json_value import digest_of, digest_of_bytes
+from proctor.records.json_value import digest_of, digest_of_bytes, storable
 from proctor.records.run import AgentIdentity, Attempt, Limits
 from proctor.records.suite import Test
 
@@ -63,7 +63,7 @@ class CommandAgent:
             ]
             self._identity = AgentIdentity(
                 kind="command",
-                label=" ".join(map(_quoted, tokens)),
+                label=storable(" ".join(map(_quoted, tokens))),
                 digest=digest_of({"tokens": tokens, "files": files, "stdin": self._stdin}),
             )
         return self._identity

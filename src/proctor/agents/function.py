@@ -20,7 +20,7 @@ from proctor.host.interpreter import python_command
 from proctor.host.zygote import Zygote, ZygoteError
 from proctor.ports import Cancel, Place
 from proctor.records.grade import Defect
-from proctor.records.json_value import Json, digest_of_bytes
+from proctor.records.json_value import Json, digest_of_bytes, storable
 from proctor.records.run import AgentIdentity, Attempt, Ending, Limits
 from proctor.records.suite import Test
 
@@ -70,7 +70,7 @@ class FunctionAgent:
         self._fresh = fresh
         self._module, self._function = parts(target)
         shown = Path(self._module).name if Path(self._module).is_absolute() else self._module
-        self._label = f"{shown}:{self._function}"
+        self._label = storable(f"{shown}:{self._function}")
         self._file = self._launch_dir / self._module if self._module.endswith(".py") else None
         if self._file is not None and not self._file.is_file():
             raise AgentError(

@@ -40,6 +40,10 @@ def main(arguments: argparse.Namespace) -> int:
 
     progress = Progress(sys.stderr)
     suite = selected_suite(arguments)
+    if suite.commit is not None:
+        progress.note(
+            f"suite at commit {suite.commit[:12]}; its solutions and graders are code that will run here"
+        )
 
     def on_event(event: Event) -> None:
         if event.cell is not None and event.kind != "started":

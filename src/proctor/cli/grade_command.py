@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.cli.arguments import add_paths, positive_int
-from proctor.cli.output import grading_lines, moved_lines, write_json
+from proctor.cli.output import check_writable, grading_lines, moved_lines, write_json
 from proctor.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ def grade_and_print(
     from proctor import evaluation
     from proctor.core.report import exit_code_of_grading
 
+    if output is not None:
+        check_writable(output)
     progress = Progress(sys.stderr)
     report = evaluation.grade(
         *paths,

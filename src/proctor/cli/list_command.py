@@ -10,7 +10,9 @@ from __future__ import annotations
 import argparse
 
 from proctor.cli.arguments import add_paths
-from proctor.cli.output import clean, number, seconds, summary_lines, table, write_json
+from proctor.cli.output import clean, number, seconds, summary_lines, table, trace_cells, write_json
+
+TRACE_COLUMNS = ("COST", "LLM", "TOOLS")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +30,10 @@ def main(arguments: argparse.Namespace) -> int:
         write_json(report)
         return 0
     several = len(report.groups) > 1
+    traced = any(run.metrics is not None for run in report.runs)
+    group_column, trace_columns = ("GROUP",) if several else (), TRACE_COLUMNS if traced else ()
     rows = [
-        (*(["GROUP"] if several else []), "RUN", "TRIAL", "ENDED", "TIME", "OUTCOME", "OBJECTIVE", "ROUNDS")
+        (*group_column, "RUN", "TRIAL", "ENDED", "TIME", *trace_columns, "OUTCOME", "OBJECTIVE", "ROUNDS")
     ]
     for group in report.groups:
         for run in group.runs:
@@ -38,6 +42,7 @@ def main(arguments: argparse.Namespace) -> int:
                 str(run.trial),
                 run.ending.value,
                 seconds(run.duration_s),
+                *(trace_cells(run.metrics) if traced else ()),
                 run.outcome.value,
                 number(run.objective),
                 str(run.rounds),

@@ -11,6 +11,7 @@ import msgspec
 
 from proctor.records.grade import Outcome
 from proctor.records.report import GradeLine, GroupReport, Move, Report, RunReport
+from proctor.records.trace import Metrics
 
 
 def clean(text: str) -> str:
@@ -53,6 +54,27 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
+def money(usd: float | None) -> str:
+    """US dollars with four decimals, less of them where that is exact; empty where it cannot be told.
+
+    >>> money(0.0), money(1.5), money(0.00123), money(0.000004), money(None)
+    ('$0.00', '$1.50', '$0.0012', '<$0.0001', '')
+    """
+    if usd is None:
+        return ""
+    if 0 < usd < 0.0001:
+        return "<$0.0001"
+    text = f"{usd:.4f}"
+    return "$" + (text[:-2] if text.endswith("00") else text)
+
+
+def trace_cells(metrics: Metrics | None) -> tuple[str, str, str]:
+    """Cost, model calls and tool calls of a run, for a table; empty where they cannot be told."""
+    known = metrics or Metrics()
+    calls, tools = ("" if count is None else str(count) for count in (known.llm_calls, known.tool_calls))
+    return money(known.cost_usd_total), calls, tools
+
+
 def counted(n: int, noun: str) -> str:
     """A number with its noun: `1 test`, `3 tests`."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
@@ -83,6 +105,26 @@ def write_json(record: Any, target: Path | None = None) -> None:
         raise UsageError(
             f"{str(target)!r} cannot be written: {error.strerror}", fix="Name another file with -o."
         ) from error
+
+
+def check_writable(target: Path) -> None:
+    """Find out before the work whether a file can be written after it.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    import os
+
+    from proctor.errors import UsageError
+
+    folder = target.absolute().parent
+    if target.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        what = (
+            "is a folder"
+            if target.is_dir()
+            else f"cannot be written: {str(folder)!r} is no folder to write into"
+        )
+        raise UsageError(f"{str(target)!r} {what}", fix="Name another file with -o; nothing was done.")
 
 
 def grading_lines(report: Report) -> Iterable[str]:
@@ -118,7 +160,7 @@ def summary_lines(report: Report) -> Iterable[str]:
         yield f"all groups  mean {number(report.mean)} over {counted(report.n, 'test')}{_bounds(report)}"
     several = len(report.groups) > 1
     failed = [
-        f"{group.path}/{run.run}" if several else run.run
+        clean(f"{group.path}/{run.run}" if several else run.run)
         for group in report.groups
         for run in group.runs
         if run.has_gate and run.gates_passed is False
@@ -146,7 +188,7 @@ def _graded_run(run: RunReport) -> Iterable[str]:
     if run.objective is None and run.ending.is_evidence:
         shown = f"{run.bounds.low:.3f} to {run.bounds.high:.3f}"
     ending = "" if run.ending == "ok" else f"  ended: {run.ending.value}"
-    yield f"  {run.test}{trial}  {shown}  {run.outcome.value}{ending}"
+    yield f"  {clean(run.test)}{trial}  {shown}  {run.outcome.value}{ending}"
     if run.description:
         yield f"    {shorten(clean(run.description), 200)}"
     if run.reason:

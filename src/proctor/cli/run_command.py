@@ -159,6 +159,8 @@ def _resume(arguments: argparse.Namespace, progress: Progress) -> Resume | None:
 def _telling(progress: Progress, agent: Agent, suite: Suite) -> Any:
     def on_event(event: Event) -> None:
         if event.kind == "planned":
+            if not event.planned:
+                return
             progress.note(
                 f"{clean(agent.identity.label)} on {suite.name}: "
                 f"{counted(event.planned, 'trial')}, {event.parallel} at once"
@@ -204,12 +206,15 @@ def _warn(warnings: tuple[str, ...], progress: Progress) -> None:
 def _print_summary(path: Path, summary: RunSummary, *, is_graded: bool) -> None:
     from proctor.records.run import Ending
 
-    print(f"{summary.endings.get(Ending.OK, 0)}/{summary.planned} ended ok")
+    if not summary.planned:
+        print("nothing was left to run")
+    else:
+        print(f"{summary.endings.get(Ending.OK, 0)}/{summary.planned} ended ok")
     for event in (*summary.not_ok, *summary.lost):
         assert event.cell is not None
         ending = event.ending.value if event.ending else "not recorded"
-        lines = [line for line in event.reason.split("\n") if line.strip()]
-        print(f"  {event.cell.run_dir}  {ending}  {shorten(clean(lines[0] if lines else ''), 200)}")
+        reason = " ".join(event.reason.split())
+        print(f"  {event.cell.run_dir}  {ending}  {shorten(clean(reason), 200)}".rstrip())
     left = summary.planned - sum(summary.endings.values()) - len(summary.lost)
     if left:
         print(f"  {left} not started ({summary.stopped})")

@@ -7,24 +7,37 @@ Example:
 from __future__ import annotations
 
 import argparse
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET
 
-from proctor.cli.output import clean, clean_lines, counted, grade_lines, number, seconds, write_json
+from proctor.cli.output import (
+    clean,
+    clean_lines,
+    counted,
+    grade_lines,
+    money,
+    number,
+    seconds,
+    shorten,
+    write_json,
+)
+from proctor.host.tree import files_in
 from proctor.records.json_value import text_of
 from proctor.records.report import RunReport
 from proctor.records.run import RunFacts
+from proctor.records.trace import Event, LlmCall, Metrics
 
 if TYPE_CHECKING:
     from proctor.stores.rundir import RunDir
 
 MOST_CHARACTERS = 4000
 MOST_FILES = 50
+MOST_EVENTS = 40
+MOST_OF_EVENT = 160
 
 
 class ShowDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +47,7 @@ class ShowDocument(msgspec.Struct, frozen=True, kw_only=True):
     facts: RunFacts
     output: Any
     report: RunReport
+    events: tuple[Event, ...] = ()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +66,13 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.history:
         return _history(run, as_json=arguments.json)
     facts = run.facts()
-    document = ShowDocument(facts=facts, output=run.output(facts), report=read_run(run))
+    trace = run.trace(facts)
+    document = ShowDocument(
+        facts=facts,
+        output=run.output(facts),
+        report=read_run(run),
+        events=trace.events if trace is not None else (),
+    )
     if arguments.json:
         write_json(document)
         return 0
@@ -106,11 +126,13 @@ def _history(run: RunDir, *, as_json: bool) -> int:
 
 def _lines(document: ShowDocument, workdir: Path) -> Iterator[str]:
     facts, report = document.facts, document.report
-    yield f"{report.run}  test {facts.test.id}  trial {facts.trial}"
+    yield f"{clean(report.run)}  test {clean(facts.test.id)}  trial {facts.trial}"
     yield f"agent      {facts.agent.kind} {clean(facts.agent.label)}"
     code = "" if facts.exit_code is None else f", exit code {facts.exit_code}"
     yield f"ended      {facts.ending.value}{code}, after {seconds(facts.duration_s)}, at {facts.ended_at}"
     yield f"objective  {number(report.objective)}  {report.outcome.value}, {counted(report.rounds, 'round')} of grades"
+    if report.metrics is not None:
+        yield f"trace      {clean(_sums(report.metrics))}"
     if report.reason:
         yield from _part("reason", report.reason)
     for note in facts.notes:
@@ -130,7 +152,49 @@ def _lines(document: ShowDocument, workdir: Path) -> Iterator[str]:
             yield from _part(f"defect of {clean(grade.grader)}", grade.defect.stack)
             if grade.defect.printed:
                 yield from _part("it printed", grade.defect.printed)
+    yield from _events(document.events)
     yield from _files(workdir)
+
+
+def _sums(metrics: Metrics) -> str:
+    """What a trace adds up to, in words."""
+    if metrics.llm_calls is None or metrics.tool_calls is None:
+        return "not whole: what it adds up to cannot be told"
+    tokens = [
+        f"{count if count is not None else 'unknown'} tokens {way}"
+        for count, way in ((metrics.tokens_in_total, "in"), (metrics.tokens_out_total, "out"))
+    ]
+    parts = [
+        counted(metrics.llm_calls, "model call"),
+        counted(metrics.tool_calls, "tool call"),
+        *(tokens if metrics.llm_calls else []),
+        money(metrics.cost_usd_total) or "cost unknown",
+        *metrics.models,
+    ]
+    return ", ".join(parts)
+
+
+def _events(events: Sequence[Event]) -> Iterator[str]:
+    """The first calls of a trace, a line each."""
+    if not events:
+        return
+    yield "events"
+    for event in events[:MOST_EVENTS]:
+        if isinstance(event, LlmCall):
+            tokens = [
+                f"{count} {way}"
+                for count, way in ((event.tokens_in, "in"), (event.tokens_out, "out"))
+                if count is not None
+            ]
+            said = "  ".join(["llm ", event.model or "(no name)", *tokens, money(event.cost_usd)])
+        else:
+            told = [text_of(value) for value in (event.arguments, event.result) if value is not None]
+            said = f"tool  {event.name}  {' -> '.join(told)}"
+        error = f"  error: {event.error}" if event.error else ""
+        line = clean(shorten(f"{said.rstrip()}{error}", MOST_OF_EVENT))
+        yield f"  +{event.start_s:.1f}s {seconds(event.duration_s):>6}  {line}"
+    if len(events) > MOST_EVENTS:
+        yield f"  and {len(events) - MOST_EVENTS} more; --json has them all"
 
 
 def _part(title: str, text: str) -> Iterator[str]:
@@ -141,9 +205,7 @@ def _part(title: str, text: str) -> Iterator[str]:
 
 
 def _files(workdir: Path) -> Iterator[str]:
-    names = sorted(
-        os.path.relpath(Path(here) / name, workdir) for here, _, files in os.walk(workdir) for name in files
-    )
+    names = sorted(files_in(workdir))
     if names:
         yield f"workdir  {workdir}"
         yield from (f"  {clean(name)}" for name in names[:MOST_FILES])

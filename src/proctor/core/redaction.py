@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from proctor.core.secret_shapes import may_hold_a_secret, names_a_credential, replaced
-from proctor.records.json_value import Json
+from proctor.records.json_value import Json, storable
 
 SHORTEST = 8
 """A shorter value, or a number, is as likely to be something else: taking it out would spoil the record."""
@@ -38,7 +38,7 @@ class Redactor:
     def text(self, text: str) -> str:
         """The text without secrets."""
         if self._pattern is not None:
-            text = self._pattern.sub(lambda found: f"[redacted {self._values[found.group()]}]", text)
+            text = self._pattern.sub(lambda found: self._mark(found.group()), text)
         return replaced(text, "[redacted]") if may_hold_a_secret(text) else text
 
     def value(self, value: Json) -> Json:
@@ -56,12 +56,15 @@ class Redactor:
         """Printed bytes without secrets; bytes that are no text stay what they are."""
         if self._bytes is not None:
             content = self._bytes.sub(
-                lambda found: f"[redacted {self._values[found.group().decode()]}]".encode(), content
+                lambda found: self._mark(found.group().decode("utf-8", "surrogateescape")).encode(), content
             )
         text = content.decode("utf-8", "surrogateescape")
         if not may_hold_a_secret(text):
             return content
         return replaced(text, "[redacted]").encode("utf-8", "surrogateescape")
+
+    def _mark(self, value: str) -> str:
+        return f"[redacted {storable(self._values[value])}]"
 
 
 def _is_number(text: str) -> bool:

@@ -66,7 +66,7 @@ def report_run(recorded: RecordedRun) -> RunReport:
     )
     if not facts.ending.is_evidence:
         cause = Cause.INTERRUPTED if facts.ending is Ending.INTERRUPTED else Cause.HARNESS_FAILURE
-        return msgspec.structs.replace(common, cause=cause, reason=_reason(facts))
+        return msgspec.structs.replace(common, cause=cause, reason=reason_of(facts))
     if facts.ending is not Ending.OK:
         return msgspec.structs.replace(
             common,
@@ -75,7 +75,7 @@ def report_run(recorded: RecordedRun) -> RunReport:
             bounds=EXACT_ZERO,
             gates_passed=False,
             has_gate=facts.has_gate,
-            reason=_reason(facts),
+            reason=reason_of(facts),
         )
     if not rows:
         return msgspec.structs.replace(
@@ -234,9 +234,15 @@ def _line(row: ScoreRow) -> GradeLine:
     )
 
 
-def _reason(facts: RunFacts) -> str:
-    said = facts.defect.message if facts.defect else ""
-    return said or f"ended with {facts.ending.value}"
+def reason_of(facts: RunFacts) -> str:
+    """Why a run did not end well, in a sentence; empty for one that did."""
+    if facts.defect is not None and facts.defect.message:
+        return facts.defect.message
+    if facts.ending is Ending.OK:
+        return ""
+    if facts.ending is Ending.TIMEOUT:
+        return f"It was ended after its limit of {facts.limits.timeout_s:g} s."
+    return f"It ended with {facts.ending.value}."
 
 
 def _shared_cause(rows: Sequence[ScoreRow]) -> Cause | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import msgspec
 
@@ -127,7 +127,8 @@ def as_value(value: Json) -> Json:
             return decoded(_ANY, value.encode("utf-8", "replace"))
         except NotJson:
             return value
-    if isinstance(value, list | dict):
-        written = msgspec.json.encode(value)
-        return as_value(written.decode()) if len(written) > _MOST_CHARACTERS else value
-    return value
+    if not isinstance(value, list | dict):
+        return value
+    structured = cast("Json", value)
+    written = msgspec.json.encode(structured)
+    return as_value(written.decode()) if len(written) > _MOST_CHARACTERS else structured

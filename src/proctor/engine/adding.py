@@ -307,12 +307,10 @@ def _name_of(trace: FoundTrace) -> str:
 
 def _obstacle(group: Path, name: str, trace: FoundTrace) -> tuple[Fault | None, bool]:
     """Why there cannot be a run of that name; and whether this very run is there already."""
-    if trace.file != TRACE and name == trace.trace_id:
-        if not _FOLDER_NAME.fullmatch(name) or name.casefold() in _TAKEN:
-            what = f"the trace id {name[:100]!r} cannot be the name of a folder"
-            return Fault(
-                what, str(trace.path), "Give the run a name of its own with --test ID --suite S."
-            ), False
+    is_id = trace.file != TRACE and name == trace.trace_id
+    if is_id and (not _FOLDER_NAME.fullmatch(name) or name.casefold() in _TAKEN):
+        what = f"the trace id {name[:100]!r} cannot be the name of a folder"
+        return Fault(what, str(trace.path), "Give the run a name of its own: --test ID --suite S."), False
     final = group / name
     if not final.exists() and not final.is_symlink():
         return None, False

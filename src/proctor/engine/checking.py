@@ -127,7 +127,7 @@ class Bench:
             execute(work, group, self._cancel, self._on_event)
         finally:
             agent.close()
-            group.finish()
+            group.finish(is_kept=False)
 
     def _grade(self, runs: Sequence[RunDir], draw: str) -> Sequence[RunReport]:
         with RunGrader(self._options.environment, parallel=self._options.parallel, draw=draw) as grader:

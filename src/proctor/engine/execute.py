@@ -18,6 +18,7 @@ from typing import Literal
 import msgspec
 
 from proctor.core.redaction import Redactor
+from proctor.core.report import reason_of
 from proctor.engine.planning import PlannedTrial, RunOptions
 from proctor.engine.preflight import Checked
 from proctor.errors import ProctorError
@@ -26,6 +27,7 @@ from proctor.host.seed import seed
 from proctor.ports import Agent, Cancel
 from proctor.records.exits import ExitCode
 from proctor.records.grade import Defect
+from proctor.records.json_value import storable
 from proctor.records.run import (
     GROUP_SCHEMA,
     RUN_SCHEMA,
@@ -73,6 +75,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         not_ok: the events of those that did not end well, by run directory.
         lost: trials that ran and could not be recorded.
         stopped: `interrupted` by the operator, `max-failures`, or None when all were run.
+        earlier: how the trials ended that an earlier invocation had finished.
     """
 
     planned: int
@@ -80,15 +83,17 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     not_ok: tuple[Event, ...]
     lost: tuple[Event, ...]
     stopped: Literal["interrupted", "max-failures"] | None
+    earlier: tuple[Ending, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:
-        """What `run` tells the shell."""
+        """What `run` tells the shell: of the whole plan, also where an earlier invocation did a part of it."""
         if self.lost:
             return ExitCode.CANNOT
         if self.stopped == "interrupted":
             return ExitCode.INTERRUPTED
-        if any(event.ending is not None and event.ending.is_evidence for event in self.not_ok):
+        endings = [*self.earlier, *(event.ending for event in self.not_ok if event.ending is not None)]
+        if any(ending is not Ending.OK and ending.is_evidence for ending in endings):
             return ExitCode.AGENT_FAILED
         if self.not_ok or sum(self.endings.values()) < self.planned:
             return ExitCode.INCONCLUSIVE
@@ -105,6 +110,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
         options: how many at once, and the rest.
         platform: what it runs on.
         trials: those to run.
+        earlier: how the trials ended that need not be run again.
     """
 
     suite: Suite
@@ -113,11 +119,12 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     options: RunOptions
     platform: Platform
     trials: tuple[PlannedTrial, ...]
+    earlier: tuple[Ending, ...] = ()
 
     @property
     def suite_ref(self) -> SuiteRef:
         """The suite, as each run names it."""
-        return SuiteRef(name=self.suite.name, digest=self.suite.digest, commit=self.suite.commit)
+        return SuiteRef(name=storable(self.suite.name), digest=self.suite.digest, commit=self.suite.commit)
 
 
 def begin(work: Work, group: GroupDir) -> None:
@@ -204,6 +211,7 @@ class _Desk:
             not_ok=tuple(sorted(self._not_ok, key=lambda event: event.cell.run_dir if event.cell else "")),
             lost=tuple(self._lost),
             stopped=stopped,
+            earlier=self._work.earlier,
         )
 
     def _take_from(self, waiting: queue.SimpleQueue[PlannedTrial]) -> None:
@@ -235,7 +243,7 @@ class _Desk:
                 kind="ended",
                 cell=cell,
                 ending=attempt.ending,
-                reason=attempt.defect.message if attempt.defect else "",
+                reason=reason_of(facts),
                 duration_s=duration,
             )
         except (ProctorError, OSError) as error:

@@ -31,8 +31,8 @@ from proctor.stores.rundir import STDERR, STDOUT, RunDir
 
 GOAL_JUDGE: Final = Annotator(kind="judge", id="goal-judge@1")
 NO_JUDGE_SAID: Final = (
-    "no judge model is configured; set PROCTOR_JUDGE_MODEL=PROVIDER/NAME. "
-    "This version has no judge backend built in yet: a code grader in graders.py gives a number today."
+    "no judge model is configured. PROCTOR_JUDGE_MODEL=PROVIDER/NAME is what to set once a judge backend is there; "
+    "this version has none yet, and a code grader in graders.py gives a number today."
 )
 ASKED_AHEAD: Final = 1
 """How many runs a worker is asked for before the answer to an earlier one is read."""

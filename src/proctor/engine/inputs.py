@@ -41,7 +41,8 @@ def recorded_inputs(run: RunDir, facts: RunFacts) -> tuple[KeptInput | None, Kep
     fixture = holdout = None
     if facts.holdout_digest is not None:
         holdout = KeptInput(path=run.holdout, digest=facts.holdout_digest)
-    if facts.fixture_digest is not None and run.fixture.is_dir():
+    if facts.fixture_digest is not None:
+        # It is there only where a grader reads it; one that reads it and does not find it is told so.
         git = facts.test.files is not None and facts.test.files.git
         fixture = KeptInput(path=run.fixture, digest=facts.fixture_digest, git=git)
     return fixture, holdout

@@ -65,6 +65,7 @@ class Resumption(msgspec.Struct, frozen=True, kw_only=True):
         trials: those to run now, in the plan's order.
         planned: number of trials in the plan.
         finished: trials whose run counts and is left alone.
+        endings: of those, how each ended.
         missing: trials without any run.
         again: by ending, trials that are run again beside what is there.
     """
@@ -72,6 +73,7 @@ class Resumption(msgspec.Struct, frozen=True, kw_only=True):
     trials: tuple[PlannedTrial, ...]
     planned: int
     finished: int
+    endings: tuple[Ending, ...]
     missing: int
     again: dict[Ending, int]
 
@@ -128,7 +130,7 @@ def plan_resumption(
     for run in members:
         tries[run.test, run.trial] = max(tries.get((run.test, run.trial), 0), run.attempt)
     chosen: list[PlannedTrial] = []
-    missing, again = 0, dict[Ending, int]()
+    missing, again, endings = 0, dict[Ending, int](), list[Ending]()
     for trial in trials:
         key = (trial.cell.test, trial.cell.trial)
         there = counts.get(key)
@@ -138,10 +140,13 @@ def plan_resumption(
         elif not there.ending.is_evidence or there.ending in retry:
             again[there.ending] = again.get(there.ending, 0) + 1
             chosen.append(_another(trial, tries[key] + 1, supersedes=supersede and there.ending.is_evidence))
+        else:
+            endings.append(there.ending)
     return Resumption(
         trials=tuple(chosen),
         planned=len(trials),
-        finished=len(trials) - len(chosen),
+        finished=len(endings),
+        endings=tuple(endings),
         missing=missing,
         again=again,
     )

@@ -86,7 +86,7 @@ def check_suite(suite: Suite, start: Callable[[], GraderServer]) -> Checked:
         try:
             plans.append(planner(suite))
         except SuiteError as error:
-            faults += error.faults
+            faults += [fault._replace(where=_below(fault.where, suite)) for fault in error.faults]
     server = start() if by_source else None
     for source, entries in by_source.items():
         assert server is not None
@@ -96,7 +96,8 @@ def check_suite(suite: Suite, start: Callable[[], GraderServer]) -> Checked:
             faults += [_placed(fault, source, suite) for fault in error.faults]
             continue
         graders = module.loaded.graders
-        warnings |= dict.fromkeys(_doubtful(graders, _shown(source, suite)))
+        doubts = (*_doubtful(graders, _shown(source, suite)), *module.loaded.doubts)
+        warnings |= dict.fromkeys(doubts)
         for entry in entries:
             mine = [options for options in graders if applies(options, entry.test)]
             faults += _faults(entry, mine, module.lacks(entry.test), _shown(source, suite))
@@ -122,6 +123,13 @@ def _take(source: GradersSource, server: GraderServer) -> tuple[Snapshot, Gradin
         named = {*loaded.taken, *(str(folder / name) for name in loaded.files)}
         inside = {snapshot.relative(source.root / name, source.root) for name in named}
         missing = {name for name in inside if not module.holds(Path(name))}
+        absent = sorted(name for name in missing if not (source.root / name).is_file())
+        if absent:
+            raise SuiteError(
+                f"a grader names the file {absent[0]!r}, and there is no such file",
+                where=taken.ref.entry,
+                fix="Paths are relative to the grading module; look at the name, or write the file.",
+            )
         scripts = [source.root / name for name in missing if name.endswith(".py")]
         more = snapshot.modules_reached(scripts, source.root) if scripts else ()
         extra = missing | {snapshot.relative(path, source.root) for path in more}
@@ -197,3 +205,9 @@ def _shown(source: GradersSource, suite: Suite) -> str:
 def _placed(fault: Fault, source: GradersSource, suite: Suite) -> Fault:
     where = fault.where if fault.where not in ("", source.module.name) else _shown(source, suite)
     return fault._replace(where=where)
+
+
+def _below(where: str, suite: Suite) -> str:
+    """A place as the suite's author knows it: relative to the suite's root where it lies below."""
+    path = Path(where)
+    return path.relative_to(suite.root).as_posix() if path.is_relative_to(suite.root) else where

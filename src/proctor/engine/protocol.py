@@ -37,12 +37,14 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):
         files: what the graders read, relative to the module.
         taken: module files that came from the original folder, relative to it.
         imported: top-level modules that loading it brought in.
+        doubts: what will not work when it is asked, and is no error yet.
     """
 
     graders: tuple[GraderOptions, ...]
     files: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     imported: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 class NotLoaded(msgspec.Struct, frozen=True, kw_only=True, tag="not-loaded"):

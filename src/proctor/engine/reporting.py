@@ -9,6 +9,7 @@ from proctor.core.movement import moves
 from proctor.core.report import RecordedRun, never_ended, report, report_group, report_run, unreadable
 from proctor.core.rounds import complete_rounds
 from proctor.errors import StoreError
+from proctor.records.json_value import storable
 from proctor.records.report import GroupReport, Move, Report, RunReport
 from proctor.stores.discover import FoundGroup, discover
 from proctor.stores.group import GroupDir
@@ -58,7 +59,7 @@ def moved_in(runs: Iterable[RunDir]) -> tuple[Move, ...]:
 
 
 def _group(found: FoundGroup) -> GroupReport:
-    return report_group(str(found.path), _runs(found))
+    return report_group(storable(str(found.path)), _runs(found))
 
 
 def _runs(found: FoundGroup) -> Iterator[RunReport]:

@@ -16,7 +16,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
@@ -45,8 +45,8 @@ from proctor.records.json_value import Json
 
 NO_JUDGE = "no judge model is configured"
 NO_JUDGE_FIX = (
-    "Set PROCTOR_JUDGE_MODEL=PROVIDER/NAME. This version has no judge backend built in yet: "
-    "a code grader in graders.py gives a number today."
+    "Once this version has a judge backend, PROCTOR_JUDGE_MODEL=PROVIDER/NAME will name its model; it has none yet. "
+    "A code grader in graders.py gives a number today."
 )
 
 
@@ -93,7 +93,9 @@ class _Worker:
         if self._load.memory_bytes is not None:
             import resource
 
-            resource.setrlimit(resource.RLIMIT_AS, (self._load.memory_bytes, self._load.memory_bytes))
+            # The soft limit alone: a program that a grader starts may need more address space than memory.
+            _, most = resource.getrlimit(resource.RLIMIT_AS)
+            resource.setrlimit(resource.RLIMIT_AS, (self._load.memory_bytes, most))
         # Only a check before a run asks what was brought in; looking at every module costs a forked process dear.
         is_check = self._load.original is not None
         before = top_level_modules() if is_check else set[str]()
@@ -107,8 +109,21 @@ class _Worker:
             return False
         imported = tuple(sorted(top_level_modules() - before)) if is_check else ()
         taken = taken_from_original(self._load) if is_check else ()
-        self._send(Loaded(graders=options, files=files, taken=taken, imported=imported))
+        doubts = tuple(self._doubts()) if is_check else ()
+        self._send(Loaded(graders=options, files=files, taken=taken, imported=imported, doubts=doubts))
         return True
+
+    def _doubts(self) -> Iterator[str]:
+        for grader in self._graders:
+            ask = getattr(grader, "doubts", None)
+            if ask is None:
+                continue
+            try:
+                with self._restored():
+                    yield from (f"{self._load.entry}: {doubt}" for doubt in ask(self._base))
+            except BaseException as error:  # noqa: BLE001  # around a grader
+                defect = self._defect(error)
+                yield f"{self._load.entry}: grader {grader.options.name!r}: {defect.type}: {defect.message}"
 
     def answer(self, line: bytes) -> None:
         """Answer one request."""
@@ -173,6 +188,14 @@ class _Worker:
         except NotAGrade as error:
             defect = Defect(type="NotAGrade", message=str(error))
             return inconclusive(str(error), cause=own_cause or Cause.GRADER_RETURNED_NONSENSE, defect=defect)
+        except LookupError as error:
+            # A run that was recorded with another test may lack what today's grader reads.
+            lacks = self._lacks(grader, view.test)
+            cause = own_cause or (Cause.TEST_LACKS_FIELD if lacks else Cause.GRADER_RAISED)
+            defect = self._defect(error)
+            return inconclusive(
+                lacks[0] if lacks else f"{defect.type}: {defect.message}", cause=cause, defect=defect
+            )
         except BaseException as error:  # noqa: BLE001  # around a grader
             defect = self._defect(error)
             said = f"{defect.type}: {defect.message}" if defect.message else defect.type

@@ -15,12 +15,15 @@ from typing import ClassVar, Literal
 from proctor.graders.base import GraderBase
 from proctor.graders.reference import MISSING, resolve, shown
 from proctor.ports import RunView
-from proctor.records.grade import Grade, failed, passed
+from proctor.records.grade import Cause, Grade, failed, inconclusive, passed
 from proctor.records.json_value import text_of
 from proctor.records.suite import Test
 
 MOST_BYTES = 64 * 1024 * 1024
 """A larger file is not read: an agent can leave any amount."""
+
+
+NO_WORKDIR = inconclusive("the run keeps no workdir: it was added without one", cause=Cause.INPUTS_UNUSABLE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +56,8 @@ class _FileGrader(GraderBase):
 
     def text(self, run: RunView) -> str | Grade:
         """The file's text, or the grade that says why there is none."""
+        if not run.workdir.is_dir():
+            return NO_WORKDIR
         path = self.found(run)
         if path is None:
             return failed(f"there is no file {self.path!r}")
@@ -74,7 +79,7 @@ class FileExists(_FileGrader):
     Why: work that leaves a file is not done without it.
     Passes: it is there; with `exists=False`, it is not.
     Fails: the other way round. A folder, or a link that leads out of the workdir, is no such file.
-    Cannot tell: never.
+    Cannot tell: the run was added without its workdir.
 
     Attributes:
         exists: whether the file is to be there.
@@ -86,6 +91,8 @@ class FileExists(_FileGrader):
 
     def grade(self, run: RunView) -> Grade:
         """Look for the file."""
+        if not run.workdir.is_dir():
+            return NO_WORKDIR
         there = self.found(run) is not None
         if there is self.exists:
             return passed()
@@ -100,7 +107,7 @@ class FileContains(_FileGrader):
     Why: one line of the file is what matters.
     Passes: `text` is part of it.
     Fails: it is not, there is no file, it is no UTF-8, or it is too large to read (64 MiB).
-    Cannot tell: never.
+    Cannot tell: the run was added without its workdir.
 
     Attributes:
         contains: the text to look for.

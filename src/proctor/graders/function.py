@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -104,7 +105,8 @@ class _Wanted(msgspec.Struct, frozen=True):
 
     @property
     def type_name(self) -> str:
-        return getattr(self.type, "__name__", None) or str(self.type)
+        """The type as its author wrote it, without the modules that its parts come from."""
+        return getattr(self.type, "__name__", None) or re.sub(r"\b(?:\w+\.)+(?=\w)", "", str(self.type))
 
     def lacks(self, test: Test, grader_name: str) -> str | None:
         if self.name == "fixture" and self.required and test.files is None:

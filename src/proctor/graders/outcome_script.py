@@ -58,6 +58,16 @@ class OutcomeScript(GraderBase):
         """The script."""
         return (self.script,)
 
+    def doubts(self, base: Path) -> Sequence[str]:
+        """Loads the script, once, before anybody pays for a run that it could not grade.
+
+        Raises:
+            BaseException: what the script itself raises, or BrokenScript; the check of the suite says it.
+        """
+        if (base / self.script).is_file():  # when it is not, the snapshot says so
+            _grade_function(base / self.script, self.script)
+        return ()
+
     async def grade(self, run: RunView) -> Grade:
         """Call the script's `grade`.
 
@@ -86,6 +96,10 @@ def expect_outcome(script: str, *, must_pass: bool = True, **options: Any) -> Ou
     Raises:
         ValueError: an option is out of its range, or the path is absolute.
     """
+    unknown = sorted(set(options) - set(GraderBase.__dataclass_fields__))
+    if unknown:
+        known = ", ".join(sorted(GraderBase.__dataclass_fields__))
+        raise ValueError(f"expect_outcome() has no option {unknown[0]!r}; it knows {known}")
     return OutcomeScript(script=script, must_pass=must_pass, **options)
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from proctor.host.tree import copy_tree, remove_tree
+from proctor.host.tree import copy_tree, files_in, remove_tree
 
 PROTECTED: Final = (
     "tests/**",
@@ -64,10 +64,10 @@ def make_scratch(
         OSError: the copy cannot be written.
     """
     copy_tree(workdir, scratch)
-    seeded = set(_files_in(fixture)) if fixture is not None else set[str]()
-    held = set(_files_in(holdout)) if holdout is not None else set[str]()
+    seeded = set(files_in(fixture)) if fixture is not None else set[str]()
+    held = set(files_in(holdout)) if holdout is not None else set[str]()
     theirs = {path for path in seeded if _is_protected(path, protect)}
-    removed = list(_clear(scratch, "", protect))
+    removed = list(_clear(scratch, protect))
     for folder in _folders_of(held) - _folders_of(seeded):
         removed += _take_away(scratch, folder)
     restored: list[str] = []
@@ -82,23 +82,26 @@ def make_scratch(
     return Changes(removed=tuple(gone), restored=tuple(sorted(restored)))
 
 
-def _clear(scratch: Path, inside: str, protect: Sequence[str]) -> Iterator[str]:
+def _clear(scratch: Path, protect: Sequence[str]) -> Iterator[str]:
     """Remove what is protected and what is compiled; the paths of what went."""
-    folder = scratch / inside
-    folder.chmod(folder.stat().st_mode | 0o700)
-    with os.scandir(folder) as listing:
-        entries = list(listing)
-    for entry in entries:
-        path = f"{inside}{entry.name}"
-        is_folder = entry.is_dir(follow_symlinks=False)
-        if entry.name in _CACHES or entry.name.endswith((".pyc", ".pyo")):
-            _remove(Path(entry.path))
-            yield path
-        elif is_folder and not any("/" not in one and fnmatchcase(entry.name, one) for one in protect):
-            yield from _clear(scratch, f"{path}/", protect)
-        elif is_folder or _is_protected(path, protect):
-            _remove(Path(entry.path))
-            yield path
+    waiting = [""]
+    while waiting:  # an agent can nest folders deeper than Python nests calls
+        inside = waiting.pop()
+        folder = scratch / inside
+        folder.chmod(folder.stat().st_mode | 0o700)
+        with os.scandir(folder) as listing:
+            entries = list(listing)
+        for entry in entries:
+            path = f"{inside}{entry.name}"
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if entry.name in _CACHES or entry.name.endswith((".pyc", ".pyo")):
+                _remove(Path(entry.path))
+                yield path
+            elif is_folder and not any("/" not in one and fnmatchcase(entry.name, one) for one in protect):
+                waiting.append(f"{path}/")
+            elif is_folder or _is_protected(path, protect):
+                _remove(Path(entry.path))
+                yield path
 
 
 def _hiding(scratch: Path, given: set[str], checked: set[str]) -> Iterator[str]:
@@ -170,14 +173,6 @@ def _same(one: Path, other: Path) -> bool:
         return one.read_bytes() == other.read_bytes()
     except OSError:
         return False
-
-
-def _files_in(folder: Path) -> Iterator[str]:
-    """The files and links in a folder, relative to it."""
-    for here, folders, names in os.walk(folder):
-        links = [name for name in folders if os.path.islink(f"{here}/{name}")]  # noqa: PTH114
-        for name in (*names, *links):
-            yield os.path.relpath(f"{here}/{name}", folder)
 
 
 def _folders_of(paths: set[str]) -> set[str]:

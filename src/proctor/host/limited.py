@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from proctor.host.child import Exit, start_command, supervise
@@ -24,12 +25,24 @@ def run_limited(
         OSError: it could not be started.
         ValueError: an argument holds a NUL character.
     """
-    child = start_command(argv, cwd=cwd, env=env, stdout=stdout, stderr=stderr)
+    with _own_address_space():
+        child = start_command(argv, cwd=cwd, env=env, stdout=stdout, stderr=stderr)
     guard = _Guard(child.pid)
     try:
         return supervise(child, limits)
     finally:
         guard.dismiss()
+
+
+@contextmanager
+def _own_address_space() -> Generator[None]:
+    """Lift the soft limit of this process's address space while a program is started, which inherits it."""
+    soft, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, most))
 
 
 class _Guard:

@@ -9,6 +9,10 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
+
+LONGEST_PATH: Final = 3_000
+"""Bytes of a path below a folder that is moved: Linux takes 4,096 in all, of which a group's own path has some."""
 
 
 def kind_of(mode: int) -> str:
@@ -21,7 +25,7 @@ def move_tree(src: Path, dst: Path) -> list[str]:
     """Move the folder `src` to `dst`, which does not exist; copied where they lie on two file systems.
 
     Symbolic links stay what they are and are never followed. Folders that their owner could not enter are
-    opened for the owner. What no copy can hold is left out.
+    opened for the owner. What no copy can hold is left out, and so is what lies so deep that its path is too long.
 
     Returns what was left out, sorted: relative path and reason, as `pipe (FIFO)`. Where `src` is no folder any
     more, `dst` is an empty one, and `. (gone)` is returned.
@@ -31,16 +35,17 @@ def move_tree(src: Path, dst: Path) -> list[str]:
     """
     if src.is_symlink() or not src.is_dir():
         # Its owner may have removed it, or put a link in its place that leads anywhere.
-        src.unlink(missing_ok=True)
+        with suppress(NotADirectoryError, FileNotFoundError):
+            src.unlink()
         dst.mkdir()
         return [". (gone)"]
-    skipped = sorted(_drop_special_files(src, ""))
+    skipped = sorted(_drop_special_files(src))
     try:
         src.rename(dst)
     except OSError as err:
         if err.errno != errno.EXDEV:
             raise
-        skipped = sorted([*skipped, *_copy_folder(src, dst, "")])
+        skipped = sorted([*skipped, *_copy_folder(src, dst)])
         remove_tree(src)
     return skipped
 
@@ -53,55 +58,112 @@ def copy_tree(src: Path, dst: Path) -> list[str]:
     Raises:
         OSError: the target cannot be written.
     """
-    return sorted(_copy_folder(src, dst, ""))
+    return sorted(_copy_folder(src, dst))
+
+
+def files_in(folder: Path) -> Iterator[str]:
+    """The files and links below a folder, relative to it; no link is followed. What may not be read has none."""
+    waiting = [""]
+    while waiting:  # an agent can nest folders deeper than Python nests calls, and `os.walk` is such calls
+        inside = waiting.pop()
+        with suppress(OSError), os.scandir(folder / inside) as listing:
+            for entry in listing:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(f"{inside}{entry.name}/")
+                else:
+                    yield f"{inside}{entry.name}"
 
 
 def remove_tree(root: Path) -> None:
     """Remove a folder and all that is in it. What the system refuses to remove stays; no link is followed."""
-    if root.is_symlink():
-        root.unlink()
-        return
     with suppress(FileNotFoundError):
+        if not stat.S_ISDIR(root.lstat().st_mode):
+            root.unlink()
+            return
         try:
             shutil.rmtree(root)
-        except OSError:
-            for folder, names, _ in os.walk(root):
-                for name in names:
-                    _open_for_owner(Path(folder, name))
-            shutil.rmtree(root, ignore_errors=True)
+        except (OSError, RecursionError):
+            _remove_flat(root)
 
 
-def _drop_special_files(folder: Path, inside: str) -> Iterator[str]:
-    _open_for_owner(folder)
-    with os.scandir(folder) as listing:
-        entries = list(listing)
-    for entry in entries:
-        if entry.is_symlink() or entry.is_file(follow_symlinks=False):
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _drop_special_files(Path(entry.path), f"{inside}{entry.name}/")
-        else:
-            kind = kind_of(entry.stat(follow_symlinks=False).st_mode)
-            Path(entry.path).unlink()
-            yield f"{inside}{entry.name} ({kind})"
+def _remove_flat(root: Path) -> None:
+    """Remove a tree of any depth, also what its owner may not enter: whatever lies in a folder is moved up first."""
+    refused: set[str] = set()
+    serial = 0
+    _open_for_owner(root)
+    while folders := [entry for entry in _listed(root) if entry.name not in refused and _is_folder(entry)]:
+        for folder in folders:
+            _open_for_owner(Path(folder.path))
+            for entry in _listed(folder.path):
+                with suppress(OSError):
+                    if _is_folder(entry):
+                        _open_for_owner(Path(entry.path))
+                        serial += 1
+                        os.rename(entry.path, root / f".moved-up-{os.getpid()}-{serial}")  # noqa: PTH104
+                    else:
+                        os.unlink(entry.path)  # noqa: PTH108
+            try:
+                os.rmdir(folder.path)  # noqa: PTH106
+            except OSError:
+                refused.add(folder.name)
+    shutil.rmtree(root, ignore_errors=True)
 
 
-def _copy_folder(src: Path, dst: Path, inside: str) -> Iterator[str]:
-    dst.mkdir()
-    with os.scandir(src) as listing:
-        entries = list(listing)
-    for entry in entries:
-        name = f"{inside}{entry.name}"
-        target = dst / entry.name
-        if entry.is_symlink():
-            target.symlink_to(os.readlink(entry.path))  # noqa: PTH115  as text, not as a Path made tidy
-        elif entry.is_dir(follow_symlinks=False):
-            yield from _copy_folder(Path(entry.path), target, f"{name}/")
-        elif entry.is_file(follow_symlinks=False):
-            yield from _copy_file(Path(entry.path), target, name)
-        else:
-            yield f"{name} ({kind_of(entry.stat(follow_symlinks=False).st_mode)})"
-    shutil.copystat(src, dst)
+def _listed(folder: Path | str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as listing:
+            return list(listing)
+    except OSError:
+        return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False)
+
+
+def _drop_special_files(root: Path) -> Iterator[str]:
+    waiting = [""]
+    while waiting:  # an agent can nest folders deeper than Python nests calls
+        inside = waiting.pop()
+        _open_for_owner(root / inside)
+        with os.scandir(root / inside) as listing:
+            entries = list(listing)
+        for entry in entries:
+            name = f"{inside}{entry.name}"
+            if len(os.fsencode(name)) > LONGEST_PATH:
+                remove_tree(Path(entry.path))
+                yield f"{name} (path too long)"
+            elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
+                continue
+            elif _is_folder(entry):
+                waiting.append(f"{name}/")
+            else:
+                kind = kind_of(entry.stat(follow_symlinks=False).st_mode)
+                Path(entry.path).unlink()
+                yield f"{name} ({kind})"
+
+
+def _copy_folder(src: Path, dst: Path) -> Iterator[str]:
+    made, waiting = list[str](), [""]
+    while waiting:
+        inside = waiting.pop()
+        (dst / inside).mkdir()
+        made.append(inside)
+        with os.scandir(src / inside) as listing:
+            entries = list(listing)
+        for entry in entries:
+            name = f"{inside}{entry.name}"
+            if entry.is_symlink():
+                (dst / name).symlink_to(os.readlink(entry.path))  # noqa: PTH115  as text, not as a Path made tidy
+            elif _is_folder(entry):
+                waiting.append(f"{name}/")
+            elif entry.is_file(follow_symlinks=False):
+                yield from _copy_file(Path(entry.path), dst / name, name)
+            else:
+                yield f"{name} ({kind_of(entry.stat(follow_symlinks=False).st_mode)})"
+    # What is in a folder changes its time, and a folder may be closed to further files.
+    for inside in reversed(made):
+        shutil.copystat(src / inside, dst / inside)
 
 
 def _copy_file(src: Path, dst: Path, name: str) -> Iterator[str]:

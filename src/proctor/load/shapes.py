@@ -119,11 +119,11 @@ def _note_no_list(raw: dict[str, Json], spot: Spot, path: Path, faults: Faults) 
     elif "input" in raw or "id" in raw:
         fix = 'Write {"inputs": [...]} around it, or name the folder that holds it.'
         if path.stem == "test":
-            fix = f"Name the folder instead: {path.parent.name}."
+            fix = f"Name the folder instead: {Path(spot.file).parent}."
         faults.note(spot, "The file holds one test, and no list of them.", fix)
     elif path.name in _SUITE_FILES and "defaults" in raw:
         faults.note(
-            spot, "The file holds defaults, and no tests.", f"Name its folder instead: {path.parent.name}."
+            spot, "The file holds defaults, and no tests.", f"Name its folder instead: {Path(spot.file).parent}."
         )
     else:
         faults.note(spot, "The file has no list of tests.", 'Write them under `inputs`: {"inputs": [...]}.')

@@ -32,6 +32,19 @@ def text_of(value: Json) -> str:
     return value if isinstance(value, str) else canonical_text(value)
 
 
+def storable(name: str) -> str:
+    r"""A name or a path of the system as text that can be stored: bytes that are no UTF-8 become escapes.
+
+    >>> print(storable("caf\udce9"))
+    caf\xe9
+    """
+    return (
+        name
+        if name.isascii()
+        else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    )
+
+
 def digest_of(value: Json) -> str:
     """`sha256:` and the hex digest of a value's canonical text."""
     return digest_of_bytes(canonical_text(value).encode("utf-8", "surrogatepass"))

@@ -16,12 +16,14 @@ from proctor.core.redaction import Redactor
 from proctor.host.seed import SeedPlan
 from proctor.host.tree import move_tree
 from proctor.ports import Place
-from proctor.records.json_value import digest_of_bytes
+from proctor.records.json_value import digest_of_bytes, storable
 from proctor.records.run import RunFacts
 from proctor.stores.manifest import MANIFEST, list_workdir
 from proctor.stores.rundir import FACTS, GRADERS, INLINE_OUTPUT_BYTES, INPUTS, OUTPUT, STDERR, STDOUT, WORKDIR
 
 _PIECE: Final = 1 << 20
+_MOST_NAMED: Final = 20
+_LONGEST_NAME: Final = 200
 
 
 class KeptTree(NamedTuple):
@@ -58,7 +60,9 @@ def assemble(
     staged.mkdir()
     left_out = move_tree(place.workdir, staged / WORKDIR) if facts.workdir else []
     if left_out:
-        note = f"not kept from the workdir: {', '.join(sorted(left_out)[:20])}"
+        note = f"not kept from the workdir: {', '.join(map(_shown, sorted(left_out)[:_MOST_NAMED]))}"
+        if len(left_out) > _MOST_NAMED:
+            note += f", and {len(left_out) - _MOST_NAMED} more"
         facts = msgspec.structs.replace(facts, notes=(*facts.notes, note))
     files: dict[str, str] = {}
     for name, source in {STDOUT: place.stdout, STDERR: place.stderr, **(more or {})}.items():
@@ -87,6 +91,11 @@ def assemble(
     return content
 
 
+def _shown(left_out: str) -> str:
+    text = storable(left_out)
+    return text if len(text) <= _LONGEST_NAME else f"…{text[-_LONGEST_NAME:]}"
+
+
 def _write(path: Path, content: bytes) -> str:
     path.write_bytes(content)
     return digest_of_bytes(content)
@@ -96,7 +105,7 @@ def _keep_stream(source: Path, target: Path, redactor: Redactor) -> str | None:
     """Keep what was printed, without secrets, and return its digest; nothing for a stream without a byte."""
     try:
         found = source.lstat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     # An agent can put anything in the stream's place; only a regular file is what it printed.
     if not stat.S_ISREG(found.st_mode) or not found.st_size:

@@ -191,7 +191,7 @@ def _otlp_pieces(path: Path) -> Iterator[_Piece]:
 
 
 def _documents(path: Path) -> Iterator[tuple[int, bytes, bool]]:
-    """The documents of a file as (line, text, without a line end); a file that is one document over many lines is one."""
+    """The documents of a file: line, text, and whether it has no line end. One over many lines is one."""
     for number, line, is_ended in lines_of(str(path)):
         if number == 1 and not _is_document(line):
             whole = path.read_bytes().removeprefix(BOM)

@@ -85,16 +85,17 @@ def _below(path: Path, depth: int) -> list[FoundGroup]:
     return [group for name in _folders(path) for group in _below(path / name, depth - 1)]
 
 
-def _run_at(path: Path) -> RunDir | None:
-    if (path / FACTS).is_file():
+def _run_at(path: Path | str) -> RunDir | None:
+    # Texts and not Paths: this is asked of every folder of a group.
+    if os.path.isfile(f"{path}/{FACTS}"):  # noqa: PTH113
         return RunDir(path)
-    return StatelogRun(path) if is_statelog_run(os.fspath(path)) else None
+    return StatelogRun(Path(path)) if is_statelog_run(os.fspath(path)) else None
 
 
 def _runs_below(path: Path) -> tuple[RunDir, ...]:
     """The runs of a group: those directly in the folder, or those in the folders that it has for each test."""
     names = _folders(path)
-    runs = [run for name in names if (run := _run_at(path / name)) is not None]
+    runs = [run for name in names if (run := _run_at(f"{path}/{name}")) is not None]
     if runs or not names:
         return tuple(runs)
     trials: list[RunDir] = []

@@ -5,8 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -32,15 +32,22 @@ ATTEMPTS: Final = "attempts.jsonl"
 STAGING: Final = ".staging"
 STORE: Final = ".store"
 
+_MAKE_ROOM: Final = "Make room on the disk, or make the group folder writable."
+
 _read_plan: Final = msgspec.json.Decoder(GroupPlan)
 _read_attempt: Final = msgspec.json.Decoder(AttemptRow)
 
 
 class GroupDir:
-    """A group folder. Run directories appear in it whole, by a rename out of `.staging`."""
+    """A group folder. Run directories appear in it whole, by a rename out of `.staging`.
+
+    Attributes:
+        warnings: what a killed process had left behind, a sentence each.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.warnings: list[str] = []
         self._attempts_lock = threading.Lock()
 
     @classmethod
@@ -73,11 +80,12 @@ class GroupDir:
     def reopen(cls, path: Path) -> GroupDir:
         """A group that an earlier run has begun, to go on with. It is ours until `finish`.
 
-        What a killed process had not put together is taken away: it never was a run.
+        What a killed process had not put together is taken away: it never was a run. A run that it had, and could
+        not note the end of, gets its row.
 
         Raises:
             UsageError: there is no such folder.
-            StoreError: another process is writing into it.
+            StoreError: another process is writing into it, or it cannot be written.
         """
         if not path.is_dir():
             raise UsageError(
@@ -86,17 +94,24 @@ class GroupDir:
             )
         group = cls(path)
         group.claim()
-        remove_tree(path / STAGING)
-        (path / STAGING).mkdir()
+        try:
+            with group._writing("the group cannot be gone on with"):
+                remove_tree(path / STAGING)
+                (path / STAGING).mkdir()
+            group._note_ends()
+        except BaseException:
+            os.close(group._claim)
+            raise
         return group
 
     def claim(self) -> None:
         """Take the group's lock, which dies with this process.
 
         Raises:
-            StoreError: another process holds it.
+            StoreError: another process holds it, or the folder cannot be opened.
         """
-        self._claim = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        with self._writing("the group cannot be opened"):
+            self._claim = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             fcntl.flock(self._claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -108,10 +123,15 @@ class GroupDir:
             ) from error
 
     def write_plan(self, plan: GroupPlan) -> None:
-        """Write `group.json`, before the first agent starts."""
+        """Write `group.json`, before the first agent starts.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
         temporary = self.path / STAGING / PLAN
-        temporary.write_bytes(msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n")
-        temporary.replace(self.path / PLAN)
+        with self._writing("the plan of the group cannot be written"):
+            temporary.write_bytes(msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n")
+            temporary.replace(self.path / PLAN)
 
     def plan(self) -> GroupPlan | None:
         """What was set out to do; None for a folder that holds runs but was not written by `proctor run`.
@@ -137,34 +157,40 @@ class GroupDir:
         return plan
 
     def keep_graders(self, ref: GradersRef, archive: bytes) -> None:
-        """Keep grading code once for all runs of the group; each run gets a hard link to it."""
+        """Keep grading code once for all runs of the group; each run gets a hard link to it.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
         if digest_of_bytes(archive) != ref.digest:
             raise ValueError("the archive does not have the digest that it is to be kept under")
-        (self.path / STORE).mkdir(exist_ok=True)
         kept = self.path / STORE / ref.archive_name
         temporary = self.path / STAGING / ref.archive_name
-        temporary.write_bytes(archive)
-        temporary.replace(kept)
+        with self._writing("the graders cannot be kept"):
+            kept.parent.mkdir(exist_ok=True)
+            temporary.write_bytes(archive)
+            temporary.replace(kept)
 
     def keep_tree(self, plan: SeedPlan) -> None:
         """Keep a folder of files once for all runs of the group; each run gets hard links to them.
 
         Raises:
             SuiteError: a file is no longer what it was when the folder was planned.
-            OSError: it cannot be written.
+            StoreError: it cannot be written.
         """
         kept = self._kept(plan)
         if kept.exists():
             return
-        kept.parent.mkdir(exist_ok=True)
         temporary = self.path / STAGING / kept.name
-        temporary.mkdir()
-        seed(msgspec.structs.replace(plan, git=False), temporary)
-        for entry in plan.entries:
-            if entry.digest is not None:
-                # They are shared: whoever writes to one would write to those of all runs.
-                (temporary / entry.path).chmod(0o555 if entry.is_executable else 0o444)
-        temporary.rename(kept)
+        with self._writing("the files of a test cannot be kept"):
+            kept.parent.mkdir(exist_ok=True)
+            temporary.mkdir()
+            seed(msgspec.structs.replace(plan, git=False), temporary)
+            for entry in plan.entries:
+                if entry.digest is not None:
+                    # They are shared: whoever writes to one would write to those of all runs.
+                    (temporary / entry.path).chmod(0o555 if entry.is_executable else 0o444)
+            temporary.rename(kept)
 
     def _kept(self, plan: SeedPlan) -> Path:
         return self.path / STORE / plan.digest.removeprefix("sha256:")
@@ -176,7 +202,11 @@ class GroupDir:
             StoreError: it cannot be written.
         """
         with self._attempts_lock:
-            rows.append(os.fspath(self.path / ATTEMPTS), msgspec.json.encode(row) + b"\n")
+            torn = rows.append(os.fspath(self.path / ATTEMPTS), msgspec.json.encode(row) + b"\n")
+        if torn:
+            self.warnings.append(
+                f"{self.path}: a row that was never finished ({len(torn)} bytes) is set aside in {ATTEMPTS}.torn"
+            )
 
     def attempts(self) -> Iterator[AttemptRow]:
         """The rows of `attempts.jsonl`; those that cannot be read are left out.
@@ -233,22 +263,59 @@ class GroupDir:
                 )
             staged.rename(final)
         except OSError as error:
+            # On a full disk, the others need the room that this one has taken.
+            remove_tree(staged)
             raise StoreError(
                 f"the run cannot be recorded: {error.strerror or error}",
                 where=str(final),
-                fix="Make room on the disk, or make the group folder writable.",
+                fix=_MAKE_ROOM,
             ) from error
         return digest_of_bytes(content)
 
-    def finish(self) -> None:
+    def _note_ends(self) -> None:
+        """Append the row that is missing when a process was killed between a run's appearance and its row."""
+        started: dict[str, AttemptRow] = {}
+        for row in self.attempts():
+            if row.event == "started":
+                started[row.run_dir] = row
+            else:
+                started.pop(row.run_dir, None)
+        for name, row in started.items():
+            with suppress(StoreError, OSError):
+                run = RunDir(self.path / name)
+                facts, content = run.facts(), (run.path / FACTS).read_bytes()
+                self.log_attempt(
+                    msgspec.structs.replace(
+                        row,
+                        event="ended",
+                        at=facts.ended_at,
+                        ending=facts.ending,
+                        facts=digest_of_bytes(content),
+                    )
+                )
+
+    @contextmanager
+    def _writing(self, what: str) -> Generator[None]:
+        """Say `what` when the system refuses."""
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"{what}: {error.strerror or error}", where=str(self.path), fix=_MAKE_ROOM
+            ) from error
+
+    def finish(self, *, is_kept: bool = True) -> None:
         """Take the staging folder away, have everything on the disk, and give the group free.
+
+        is_kept: False for a group that will be taken away at once; it need not reach the disk.
 
         Raises:
             StoreError: the system could not write it.
         """
         try:
             remove_tree(self.path / STAGING)
-            sync(self.path)
+            if is_kept:
+                sync(self.path)
         finally:
             os.close(self._claim)
 
@@ -262,5 +329,5 @@ def run_dirs(group: Path) -> Iterator[RunDir]:
     with os.scandir(group) as entries:
         names = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
     for name in names:
-        if (group / name / FACTS).is_file():
-            yield RunDir(group / name)
+        if os.path.isfile(f"{group}/{name}/{FACTS}"):  # noqa: PTH113
+            yield RunDir(f"{group}/{name}")

@@ -11,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from proctor.records.json_value import storable
+
 MANIFEST: Final = "workdir.json"
 MANIFEST_SCHEMA: Final = "proctor.workdir/1"
 MOST_HASHED_BYTES: Final = 256 * 1024 * 1024
@@ -46,26 +48,28 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_workdir(workdir: Path) -> Manifest:
     """The manifest of a folder, in an order that is the same everywhere. No link is followed."""
-    return Manifest(entries=tuple(sorted(_entries(os.fspath(workdir), ""))))
+    return Manifest(entries=tuple(sorted(_entries(os.fspath(workdir)))))
 
 
-def _entries(root: str, inside: str) -> Iterator[FileEntry]:
-    try:
-        with os.scandir(f"{root}/{inside}") as listing:
-            found = list(listing)
-    except OSError:
-        yield FileEntry(path=inside.rstrip("/"), kind="folder")
-        return
-    if not found and inside:
-        yield FileEntry(path=inside.rstrip("/"), kind="folder")
-    for entry in found:
-        path = f"{inside}{_text(entry.name)}"
-        if entry.is_symlink():
-            yield FileEntry(path=path, kind="link", link=_text(os.readlink(entry.path)))  # noqa: PTH115
-        elif entry.is_dir(follow_symlinks=False):
-            yield from _entries(root, f"{inside}{entry.name}/")
-        else:
-            yield _file(entry, path)
+def _entries(root: str) -> Iterator[FileEntry]:
+    waiting = [""]
+    while waiting:  # an agent can nest folders deeper than Python nests calls
+        inside = waiting.pop()
+        try:
+            with os.scandir(f"{root}/{inside}") as listing:
+                found = list(listing)
+        except OSError:
+            found = []
+        if not found and inside:
+            yield FileEntry(path=storable(inside.rstrip("/")), kind="folder")
+        for entry in found:
+            path = storable(f"{inside}{entry.name}")
+            if entry.is_symlink():
+                yield FileEntry(path=path, kind="link", link=storable(os.readlink(entry.path)))  # noqa: PTH115
+            elif entry.is_dir(follow_symlinks=False):
+                waiting.append(f"{inside}{entry.name}/")
+            else:
+                yield _file(entry, path)
 
 
 def _file(entry: os.DirEntry[str], path: str) -> FileEntry:
@@ -78,8 +82,3 @@ def _file(entry: os.DirEntry[str], path: str) -> FileEntry:
         except OSError:
             digest = None
     return FileEntry(path=path, digest=digest, size=status.st_size, executable=bool(status.st_mode & 0o100))
-
-
-def _text(name: str) -> str:
-    """A name as text that can be stored: bytes that are no UTF-8 become escapes."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -101,11 +101,12 @@ def _set_aside(descriptor: int, path: str) -> bytes:
     end = os.lseek(descriptor, 0, os.SEEK_END)
     if end == 0 or os.pread(descriptor, 1, end - 1) == b"\n":
         return b""
-    torn, start = b"", end
-    while start > 0 and b"\n" not in torn:
+    pieces, start = list[bytes](), end
+    while start > 0 and not (pieces and b"\n" in pieces[-1]):
         step = min(_CHUNK, start)
         start -= step
-        torn = os.pread(descriptor, step, start) + torn
+        pieces.append(os.pread(descriptor, step, start))
+    torn = b"".join(reversed(pieces))
     torn = torn[torn.rfind(b"\n") + 1 :]
     with torn_file(path).open("ab") as aside:
         aside.write(torn + b"\n")

@@ -40,15 +40,21 @@ _encoder: Final = msgspec.json.Encoder()
 class RunDir:
     """One run directory on disk."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        # Many runs are read one after another: texts are put together faster than Paths are.
+    __slots__ = ("_place",)
+
+    def __init__(self, path: Path | str) -> None:
+        # Very many runs are held and read: a text is smaller than a Path, and put together faster.
         self._place = os.fspath(path)
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return Path(self._place)
 
     @property
     def name(self) -> str:
         """Name of the folder."""
-        return self.path.name
+        return os.path.basename(self._place)  # noqa: PTH119
 
     @property
     def workdir(self) -> Path:
