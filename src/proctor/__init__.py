@@ -5,12 +5,14 @@ What stands in `__all__` is public, and so are `proctor.eval` and `proctor.testi
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
 from proctor.version import __version__ as __version__
 
+# Type checkers take this name for true. To import `typing` would cost ten times what this whole file does.
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from typing import Any
+
     from proctor.errors import ProctorError
     from proctor.evaluation import grade, load_suite, pick_agent, report, run
     from proctor.graders.base import GraderBase
@@ -93,6 +95,8 @@ _HOME_OF = {name: f"proctor.{home}" for home, names in _HOMES.items() for name i
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its home when it is first asked for: `import proctor` itself costs nothing."""
+    import importlib
+
     if name not in _HOME_OF:
         raise AttributeError(f"module 'proctor' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME_OF[name]), name)

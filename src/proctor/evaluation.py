@@ -358,6 +358,7 @@ def grade(
     for folder in {group.path.stat().st_dev: group.path for group in groups}.values():
         sync(folder)
     found = report_found(groups, grader.warnings)
+    found = msgspec.structs.replace(found, unrecorded=tuple(sorted(grader.unrecorded)))
     return msgspec.structs.replace(found, moved=moved_in(runs)) if diff else found
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # type checkers take this name for true, and nobody has to import `typing`
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -505,3 +505,14 @@ def test_control_characters_are_shown_as_escapes(project: Project) -> None:
 
     assert not [text for text in said if any(character in text for character in "\x1b\r\u202e")]
     assert "tool  \\x1b[2J\\r\\u202e  " in said[1]
+
+
+def test_files_of_a_test_that_nobody_digested_are_taken_on_trust(project: Project) -> None:
+    """The original records no digest of what a workdir began with: naming a suite whose test has files grades it."""
+    made(project.root / "g" / "t", [line("agentEnd", result="answer")], [run_row()])
+    project.test(
+        "t", "from proctor import ExactMatch\ngraders = [ExactMatch()]\n", input="question", expected="answer"
+    )
+    project.write("suite/t/files/data.txt", "data")
+
+    assert {"t": 1.0} == objectives(project("grade", "g", "--suite", "suite", "--json").json)

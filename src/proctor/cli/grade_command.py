@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.cli.arguments import add_paths, positive_int
-from proctor.cli.output import check_writable, grading_lines, moved_lines, write_json
+from proctor.cli.output import check_writable, clean, grading_lines, moved_lines, write_json
 from proctor.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def grade_and_print(
     )
     progress.end()
     for warning in report.warnings:
-        progress.note(f"proctor: warning: {warning}")
+        progress.note(f"proctor: warning: {clean(warning)}")
     if output is not None:
         write_json(report, output)
     if as_json:

@@ -6,12 +6,18 @@ Only the command that was asked for is imported; `--help` and `--version` import
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
+import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+
+# Type checkers take this name for true; importing `typing` would be a tenth of what `--help` takes.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
     from proctor.errors import ProctorError
 
 COMMANDS = {
@@ -30,6 +36,20 @@ COMMANDS = {
 """The command NAME is the module `NAME_command` of this package."""
 
 MOST_FAULTS = 50
+
+REFUSALS = {
+    **dict.fromkeys(
+        (errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "Make room on the disk, or name a place that has some."
+    ),
+    **dict.fromkeys(
+        (errno.EACCES, errno.EPERM), "Change who may read and write it, or do this as a user who may."
+    ),
+    **dict.fromkeys(
+        (errno.EMFILE, errno.ENFILE), "Raise the limit of open files (`ulimit -n`), or do less at once."
+    ),
+    errno.EROFS: "Name a place that can be written.",
+}
+"""What the system says where the machine has no room or does not let this user, and what to do then."""
 
 DESCRIPTION = """\
 proctor runs any agent over a suite of tests, keeps what happened in a run directory
@@ -65,6 +85,9 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code; nothing that a user can cause leaves a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if reconfigure := getattr(sys.stdout, "reconfigure", None):
+        # What a terminal cannot show, such as a name that is no text, is shown in escapes.
+        reconfigure(errors="backslashreplace")
     try:
         return _dispatch(words)
     except KeyboardInterrupt:
@@ -137,10 +160,22 @@ def _end(error: Exception) -> int:
         from proctor.cli.output import clean_lines
 
         return _say(clean_lines(_shown(error)), 1)
+    if isinstance(error, OSError) and error.errno in REFUSALS:
+        _forget_output()
+        where = f"{error.filename}: " if error.filename else ""
+        return _say(f"{where}{error.strerror}\n    {REFUSALS[error.errno]}", 1)
     import traceback
 
     traceback.print_exc()
     return _say("this is a defect of proctor; please report it with the lines above", 70)
+
+
+def _forget_output() -> None:
+    """Where what was printed cannot be written, nobody shall try again when the interpreter ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _shown(error: ProctorError) -> str:

@@ -130,7 +130,7 @@ def check_writable(target: Path) -> None:
 def grading_lines(report: Report) -> Iterable[str]:
     """What `grade` prints."""
     for group in report.groups:
-        yield f"{group.path}"
+        yield clean(group.path)
         for run in group.runs:
             yield from _graded_run(run)
         yield ""
@@ -148,7 +148,7 @@ def moved_lines(moved: Sequence[Move]) -> Iterable[str]:
 def summary_lines(report: Report) -> Iterable[str]:
     """The numbers of each group, and of all where there are several."""
     for group in report.groups:
-        label = f"{group.path}  " if len(report.groups) > 1 else ""
+        label = f"{clean(group.path)}  " if len(report.groups) > 1 else ""
         yield f"{label}{_mean_line(group)}"
         yield f"{label}{_counts(group)}"
         if group.set_aside:

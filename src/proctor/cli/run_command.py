@@ -18,6 +18,7 @@ from proctor.cli.arguments import add_selection, endings, positive_int, positive
 from proctor.cli.output import clean, counted, seconds, shorten, write_json
 from proctor.cli.progress import Progress
 from proctor.cli.signals import cancel_on_signals
+from proctor.records.json_value import storable
 
 if TYPE_CHECKING:
     from proctor.engine.execute import Event, RunSummary
@@ -149,7 +150,7 @@ def _resume(arguments: argparse.Namespace, progress: Progress) -> Resume | None:
     def on_plan(left: Resumption) -> None:
         again = "".join(f", {ending.value} {count}" for ending, count in left.again.items())
         progress.note(
-            f"resuming {arguments.out}: of {counted(left.planned, 'trial')} {left.finished} finished; "
+            f"resuming {clean(str(arguments.out))}: of {counted(left.planned, 'trial')} {left.finished} finished; "
             f"to run: missing {left.missing}{again}"
         )
 
@@ -162,7 +163,7 @@ def _telling(progress: Progress, agent: Agent, suite: Suite) -> Any:
             if not event.planned:
                 return
             progress.note(
-                f"{clean(agent.identity.label)} on {suite.name}: "
+                f"{clean(agent.identity.label)} on {clean(suite.name)}: "
                 f"{counted(event.planned, 'trial')}, {event.parallel} at once"
             )
             progress.begin("ran", event.planned)
@@ -189,7 +190,7 @@ def _dry_run(arguments: argparse.Namespace, suite: Suite, agent: Agent, progress
         write_json([trial.cell for trial in trials])
         return 0
     print(
-        f"{agent.identity.kind} {clean(agent.identity.label)} on {suite.name}: {counted(len(trials), 'trial')}"
+        f"{agent.identity.kind} {clean(agent.identity.label)} on {clean(suite.name)}: {counted(len(trials), 'trial')}"
     )
     for trial in trials:
         test = trial.entry.test
@@ -200,7 +201,7 @@ def _dry_run(arguments: argparse.Namespace, suite: Suite, agent: Agent, progress
 
 def _warn(warnings: tuple[str, ...], progress: Progress) -> None:
     for warning in warnings:
-        progress.note(f"proctor: warning: {warning}")
+        progress.note(f"proctor: warning: {clean(warning)}")
 
 
 def _print_summary(path: Path, summary: RunSummary, *, is_graded: bool) -> None:
@@ -218,15 +219,15 @@ def _print_summary(path: Path, summary: RunSummary, *, is_graded: bool) -> None:
     left = summary.planned - sum(summary.endings.values()) - len(summary.lost)
     if left:
         print(f"  {left} not started ({summary.stopped})")
-    print(f"runs: {path}")
+    print(f"runs: {clean(str(path))}")
     if not is_graded:
-        print(f"next: proctor grade {path}")
+        print(f"next: proctor grade {clean(str(path))}")
 
 
 def _document(path: Path, summary: RunSummary) -> dict[str, Any]:
     return {
         "schema": "proctor.run-summary/1",
-        "group": str(path),
+        "group": storable(str(path)),
         "planned": summary.planned,
         "endings": {ending.value: count for ending, count in summary.endings.items()},
         "not_ok": [

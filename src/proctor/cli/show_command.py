@@ -207,7 +207,7 @@ def _part(title: str, text: str) -> Iterator[str]:
 def _files(workdir: Path) -> Iterator[str]:
     names = sorted(files_in(workdir))
     if names:
-        yield f"workdir  {workdir}"
+        yield f"workdir  {clean(str(workdir))}"
         yield from (f"  {clean(name)}" for name in names[:MOST_FILES])
         if len(names) > MOST_FILES:
             yield f"  and {len(names) - MOST_FILES} more"

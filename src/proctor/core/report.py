@@ -189,8 +189,11 @@ def report(groups: Sequence[GroupReport], warnings: Sequence[str] = ()) -> Repor
 def exit_code_of_grading(whole: Report) -> ExitCode:
     """What `grade` tells the shell: a failed gate before an agent that did not end well, before "cannot tell".
 
-    A run that did not end well is a failed gate where its test has a gate, else an agent failure.
+    A run that did not end well is a failed gate where its test has a gate, else an agent failure. Grades that were
+    not recorded are a job that was not done, whatever the numbers say.
     """
+    if whole.unrecorded:
+        return ExitCode.CANNOT
     codes = {_exit_code(run) for run in whole.runs}
     for code in (ExitCode.GATE_FAILED, ExitCode.AGENT_FAILED, ExitCode.INCONCLUSIVE):
         if code in codes:

@@ -23,6 +23,7 @@ from proctor.errors import ProctorError, StoreError, SuiteError
 from proctor.ports import GraderOptions
 from proctor.records.annotation import ROW_VERSION, Annotator, ScoreRow
 from proctor.records.grade import Cause, Defect, inconclusive
+from proctor.records.json_value import storable
 from proctor.records.run import Ending, GradersRef, Record, RunFacts
 from proctor.records.suite import Test
 from proctor.records.trace import Trace
@@ -84,6 +85,10 @@ class RunGrader:
         parallel: how many runs are graded at once.
         resolve: says what each run is graded with.
         draw: graders that draw at random do so from the run and this text: the same grades for the same text.
+
+    Attributes:
+        warnings: sentences about what was found on the way.
+        unrecorded: paths of the runs whose grades could not be written.
     """
 
     def __init__(
@@ -100,6 +105,7 @@ class RunGrader:
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self.warnings: list[str] = []
+        self.unrecorded: list[str] = []
 
     def __enter__(self) -> RunGrader:
         return self
@@ -151,12 +157,15 @@ class RunGrader:
                 try:
                     torn = subject.run.append(rows)
                 except StoreError as error:
-                    self.warnings.append(f"{subject.run.path}: its grades are not recorded: {error}")
+                    self.unrecorded.append(storable(str(subject.run.path)))
+                    self.warnings.append(
+                        storable(f"{subject.run.path}: its grades are not recorded: {error.what}")
+                    )
                 else:
                     if torn:
                         self.warnings.append(
-                            f"{subject.run.path}: a row that was never finished ({len(torn)} bytes) is set aside in "
-                            f"annotations.jsonl.torn"
+                            f"{storable(str(subject.run.path))}: a row that was never finished ({len(torn)} bytes) "
+                            f"is set aside in annotations.jsonl.torn"
                         )
             done(subject.run)
 

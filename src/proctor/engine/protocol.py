@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final, TypeAlias
 
 import msgspec
@@ -103,9 +104,25 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True, tag="sample"):
 Request: TypeAlias = Check | GradeRun
 Reply: TypeAlias = Loaded | NotLoaded | Checked | Sample
 
-encode: Final = msgspec.json.Encoder().encode
-decode_request: Final = msgspec.json.Decoder(Request).decode
+_encode: Final = msgspec.json.Encoder().encode
+_decode_request: Final = msgspec.json.Decoder(Request).decode
 decode_reply: Final = msgspec.json.Decoder(Reply).decode
+
+
+def encode(message: Request | Reply | Load) -> bytes:
+    """A message as one line without its end. Paths in it may be any bytes, which msgspec's JSON cannot hold."""
+    try:
+        return _encode(message)
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(message)).encode()
+
+
+def decode_request(line: bytes) -> Request:
+    """The request that a line is."""
+    try:
+        return _decode_request(line)
+    except msgspec.DecodeError:
+        return msgspec.convert(json.loads(line), Request)
 
 
 def applies(options: GraderOptions, test: Test) -> bool:

@@ -13,6 +13,7 @@ from proctor.engine.preflight import Checked
 from proctor.host.seed import seed
 from proctor.records.run import RunFacts
 from proctor.records.suite import Suite, SuiteTest
+from proctor.stores.foreign import StatelogRun
 from proctor.stores.rundir import FIXTURE, HOLDOUT, RunDir
 
 
@@ -44,7 +45,7 @@ def todays(suite: Suite, checked: Checked, folder: Path) -> Resolve:
             test=entry.test,
             ref=ref,
             archive=folder / ref.archive_name if ref else None,
-            changed=_changed(entry, facts, checked.seeds),
+            changed=_changed(entry, facts, checked.seeds, is_foreign=isinstance(run, StatelogRun)),
             fixture=kept.get(inputs[FIXTURE].digest) if FIXTURE in inputs else None,
             holdout=kept.get(inputs[HOLDOUT].digest) if HOLDOUT in inputs else None,
         )
@@ -65,10 +66,11 @@ def _kept(checked: Checked, folder: Path) -> dict[str, KeptInput]:
     return kept
 
 
-def _changed(entry: SuiteTest, facts: RunFacts, seeds: Seeds) -> str | None:
+def _changed(entry: SuiteTest, facts: RunFacts, seeds: Seeds, *, is_foreign: bool) -> str | None:
     if entry.test.input_digest != facts.input_digest:
         return "the test's input has changed since the run"
     plan = seeds.get(entry.test.id)
-    if (plan.digest if plan else None) != facts.fixture_digest:
+    # The tool that made a foreign run recorded no digest of its files: whoever names a suite for it vouches for them.
+    if not is_foreign and (plan.digest if plan else None) != facts.fixture_digest:
         return "the test's files have changed since the run"
     return None

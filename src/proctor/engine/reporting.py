@@ -37,11 +37,14 @@ def read_run(run: RunDir) -> RunReport:
         facts = run.facts()
         trace = run.trace(facts)
         recorded = RecordedRun(
-            run=run.name, facts=facts, annotations=run.annotations(), metrics=trace.metrics if trace else None
+            run=storable(run.name),
+            facts=facts,
+            annotations=run.annotations(),
+            metrics=trace.metrics if trace else None,
         )
         return report_run(recorded)
     except StoreError as error:
-        return unreadable(run.name, f"{error.what} ({error.faults[0].where})")
+        return unreadable(storable(run.name), storable(f"{error.what} ({error.faults[0].where})"))
 
 
 def moved_in(runs: Iterable[RunDir]) -> tuple[Move, ...]:

@@ -11,7 +11,7 @@ import msgspec
 from proctor.errors import StoreError
 from proctor.host.seed import plan_seed
 from proctor.records.annotation import ScoreRow, row_id
-from proctor.records.json_value import digest_of_bytes
+from proctor.records.json_value import digest_of_bytes, storable
 from proctor.records.run import RunFacts
 from proctor.stores.discover import FoundGroup, discover
 from proctor.stores.foreign import StatelogRun
@@ -66,11 +66,14 @@ def verify(paths: Iterable[Path]) -> Verification:
             runs += 1
             unrecorded += run.name not in recorded
             findings += [
-                Finding(run=str(run.path), file=file, what=what) for file, what in _changes(run, recorded)
+                Finding(run=storable(str(run.path)), file=file, what=what)
+                for file, what in _changes(run, recorded)
             ]
         missing = recorded.keys() - {run.name for run in group.runs}
         findings += [
-            Finding(run=str(group.path / name), file="", what="missing: it ended, and is not there now")
+            Finding(
+                run=storable(str(group.path / name)), file="", what="missing: it ended, and is not there now"
+            )
             for name in sorted(missing)
         ]
     return Verification(runs=runs, unrecorded=unrecorded, findings=tuple(findings))

@@ -123,6 +123,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         moved: after a grading, the verdicts that are others than in the round before.
+        unrecorded: after a grading, the runs whose grades could not be written; their numbers are of a round before.
     """
 
     schema: str = REPORT_SCHEMA
@@ -132,6 +133,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     bounds: Bounds
     warnings: tuple[str, ...] = ()
     moved: tuple[Move, ...] = ()
+    unrecorded: tuple[str, ...] = ()
 
     @property
     def runs(self) -> tuple[RunReport, ...]:

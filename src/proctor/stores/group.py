@@ -18,7 +18,7 @@ from proctor.host.durable import sync
 from proctor.host.seed import SeedPlan, seed
 from proctor.host.tree import remove_tree
 from proctor.ports import Place
-from proctor.records.json_value import digest_of_bytes
+from proctor.records.json_value import digest_of_bytes, storable
 from proctor.records.run import GROUP_SCHEMA, AttemptRow, GradersRef, GroupPlan, RunFacts
 from proctor.stores import rows
 from proctor.stores.assembly import KeptTree, assemble
@@ -205,7 +205,8 @@ class GroupDir:
             torn = rows.append(os.fspath(self.path / ATTEMPTS), msgspec.json.encode(row) + b"\n")
         if torn:
             self.warnings.append(
-                f"{self.path}: a row that was never finished ({len(torn)} bytes) is set aside in {ATTEMPTS}.torn"
+                f"{storable(str(self.path))}: a row that was never finished ({len(torn)} bytes) "
+                f"is set aside in {ATTEMPTS}.torn"
             )
 
     def attempts(self) -> Iterator[AttemptRow]:
