@@ -313,5 +313,5 @@ def test_other_tests_and_our_own_variables_are_not_in_the_environment(command, a
     """Of proctor's own variables, a command has those of its trial only."""
     names = {line.split("=")[0] for line in attempt(command("env")).output.splitlines() if "PROCTOR" in line}
 
-    assert {"PROCTOR_DEADLINE", "PROCTOR_OUTPUT", "PROCTOR_WORKDIR"} == names
+    assert {"PROCTOR_DEADLINE", "PROCTOR_OUTPUT", "PROCTOR_TRIAL", "PROCTOR_WORKDIR"} == names
     assert "PROCTOR_DEADLINE" not in os.environ

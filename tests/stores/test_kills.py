@@ -327,6 +327,7 @@ def test_hundreds_of_kills_lose_nothing(stand: Stand) -> None:
     started = time.monotonic()
     table: dict[tuple[str, str], Counter[str]] = {}
     left: Counter[str] = Counter()
+    broken: list[str] = []
     lock = threading.Lock()
     for name, agent in (("run", COMMAND), ("resume", COMMAND), ("grade", COMMAND), ("run", ("agent.py",))):
         is_function = agent != COMMAND
@@ -339,7 +340,8 @@ def test_hundreds_of_kills_lose_nothing(stand: Stand) -> None:
             try:
                 where, state, folders = scenario.survive(kill)
             except AssertionError as error:
-                raise AssertionError(f"{scenario.name} {kill}: {error}") from error
+                broken.append(f"{scenario.name} {kill}: {error}")
+                return
             with lock:
                 table.setdefault((scenario.name, where), Counter())[state] += 1
                 left[scenario.name] += folders
@@ -354,6 +356,7 @@ def test_hundreds_of_kills_lose_nothing(stand: Stand) -> None:
         count for (_, where), states in table.items() if where != "too late" for count in states.values()
     )
 
+    assert [] == broken
     assert 500 <= survived
 
 

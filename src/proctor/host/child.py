@@ -21,6 +21,8 @@ from typing import Protocol
 
 import msgspec
 
+from proctor.host import procfs
+from proctor.host.escapees import HOUSEHOLD, Started
 from proctor.host.group import wait_until_gone
 from proctor.ports import Cancel
 from proctor.records.run import Limits
@@ -87,7 +89,7 @@ class Child(Protocol):
         ...
 
     def reap(self) -> Reaped:
-        """Wait for its end, free its process id, and close the pidfd. Called once."""
+        """Wait for its end, end what escaped from it, free its process id, and close the pidfd. Called once."""
         ...
 
 
@@ -107,10 +109,11 @@ def usage(status: int, rss: int, cpu_s: float) -> Reaped:
 class CommandChild:
     """A direct child of this process."""
 
-    def __init__(self, process: subprocess.Popen[bytes], started: float) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], started: float, entry: Started) -> None:
         self.pid = process.pid
         self.pidfd = open_pidfd(process.pid)
         self.started = started
+        self._entry = entry
         self._process = process
         self._reaped: Reaped | None = None
 
@@ -124,9 +127,13 @@ class CommandChild:
         return pid != 0
 
     def reap(self) -> Reaped:
-        """Wait for its end, free its process id, and close the pidfd."""
+        """Wait for its end, end what escaped from it, free its process id, and close the pidfd."""
         if self._reaped is None:
+            if sys.platform != "darwin":
+                os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+                HOUSEHOLD.clear(self._entry)
             self._wait(0)
+        HOUSEHOLD.disown(self._entry)
         if self.pidfd is not None:
             os.close(self.pidfd)
             self.pidfd = None
@@ -154,6 +161,7 @@ def start_command(
     """Start a program as the leader of a session of its own.
 
     Its streams are the files `stdout` and `stderr`, emptied first, and `stdin`, or nothing when that is None.
+    Its environment is `env`, and a mark by which what escapes from it is found.
 
     Raises:
         OSError: it could not be started: no such program, not executable, arguments too long, no such folder.
@@ -168,18 +176,24 @@ def start_command(
 
         source = opening(stdin or os.devnull, os.O_RDONLY)
         out, err = opening(stdout, flags), opening(stderr, flags)
+        entry = HOUSEHOLD.begin()
         started = time.monotonic()
-        process = subprocess.Popen(
-            argv,
-            cwd=cwd,
-            env=env,
-            stdin=source,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
-            close_fds=True,
-        )
-    return CommandChild(process, started)
+        try:
+            process = subprocess.Popen(
+                argv,
+                cwd=cwd,
+                env={**env, procfs.MARK: entry.value},
+                stdin=source,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+                close_fds=True,
+            )
+        except BaseException:
+            HOUSEHOLD.disown(entry)
+            raise
+        HOUSEHOLD.own(entry, process.pid)
+    return CommandChild(process, started, entry)
 
 
 class _Woken(Enum):

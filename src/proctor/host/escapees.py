@@ -63,6 +63,7 @@ class Household:
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._marks: procfs.Marks | None = None
+        self._own_marks: list[str] = []
         self._adopts = False
         self._strangers: frozenset[int] = frozenset()
         self._owned: dict[int, Started] = {}
@@ -70,23 +71,28 @@ class Household:
         self._known: dict[str, Started] = {}
         self._watcher: Watcher | None = None
 
-    def begin(self, *, is_trial: bool = True) -> Started:
-        """Say that something is about to be started, and get its mark.
-
-        The first of these makes this process adopt orphans, and takes what are its children now for strangers.
-
-        Args:
-            is_trial: while it lives, an unknown orphan may be its own.
-        """
+    def adopt(self) -> procfs.Marks:
+        """Make this process adopt orphans, and take what are its children now for strangers. Done once."""
         if self._process != os.getpid():
             # A fork of whoever had this: the children are the other's.
             self._reset()
         with self._lock:
             if self._marks is None:
                 self._marks = procfs.Marks()
+                self._own_marks = procfs.marks_of(os.getpid())
                 self._adopts = _become_subreaper()
                 self._strangers = frozenset(procfs.adopted()) if self._adopts else frozenset()
-            started = Started(*self._marks.make())
+            return self._marks
+
+    def begin(self, made: Started | None = None, *, is_trial: bool = True) -> Started:
+        """Say that something is about to be started, and get its mark.
+
+        Args:
+            made: a mark that somebody else made for it.
+            is_trial: while it lives, an unknown orphan may be its own.
+        """
+        started = made or Started(*self.adopt().make())
+        with self._lock:
             self._known[started.mark] = started
             if is_trial:
                 self._trials.add(started.mark)
@@ -111,10 +117,10 @@ class Household:
             if self._watcher is not None:
                 self._watcher.end(started.mark)
 
-    def spare(self) -> None:
-        """Take all present children for strangers, which are nobody's escapees."""
+    def spare(self, *pids: int) -> None:
+        """Take these children for strangers, which are nobody's escapees; all that are there when none is named."""
         with self._lock:
-            self._strangers |= frozenset(procfs.adopted())
+            self._strangers |= frozenset(pids or procfs.adopted())
 
     def tell(self, watcher: Watcher | None) -> None:
         """From now on this watcher is told, first of what lives; None for nobody."""
@@ -136,9 +142,9 @@ class Household:
             return True
         with self._lock:
             self._trials.discard(started.mark)
-            unknown = [
-                pid for pid in procfs.adopted() if pid not in self._owned and pid not in self._strangers
-            ]
+            children = procfs.adopted()
+            self._strangers = self._strangers.intersection(children)
+            unknown = [pid for pid in children if pid not in self._owned and pid not in self._strangers]
             found = self._escapees(unknown, started) if unknown else []
             for pid in found:
                 procfs.end_subtree(pid)
@@ -159,9 +165,12 @@ class Household:
             # Whoever an agent starts can never come back into our session.
             if process is None or process.session == ours:
                 continue
-            marks = [mark for mark in procfs.marks_of(pid) if procfs.owner_of(mark) == maker]
+            chain = procfs.marks_of(pid)
+            marks = [mark for mark in chain if procfs.owner_of(mark) == maker]
             if started.pid in (process.session, process.group) or started.mark in marks:
                 mine.append(pid)
+            elif chain and chain == self._own_marks:
+                continue  # started by code of this very process, which may need it
             elif marks and not any(mark in self._known for mark in marks):
                 mine.append(pid)  # of a trial that is over
             elif not marks and not self._trials:
@@ -191,6 +200,20 @@ class _Question(Protocol):
     def __call__(self) -> bool: ...
 
 
+def end_all_children() -> None:
+    """End whatever this process has started or adopted, with all that stands below it; 2 seconds at most."""
+
+    def are_gone() -> bool:
+        children = procfs.children_of(os.getpid())
+        for pid in children:
+            procfs.end_subtree(pid)
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        return not children
+
+    wait_for(are_gone)
+
+
 def _become_subreaper() -> bool:
     if sys.platform != "linux":
         return False
@@ -208,5 +231,5 @@ def _without_popens(pids: list[int]) -> list[int]:
         return pids
     # The type, not `isinstance`: that would run code of lazy proxies that are none of our business.
     popens = [thing for thing in gc.get_objects() if library.Popen in type(thing).__mro__]
-    taken = {getattr(popen, "pid", None) for popen in popens}
+    taken = {popen.pid for popen in popens if popen.returncode is None}
     return [] if None in taken else [pid for pid in pids if pid not in taken]

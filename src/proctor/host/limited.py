@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from proctor.host.child import Exit, start_command, supervise
+from proctor.host.escapees import HOUSEHOLD
 from proctor.records.run import Limits
 
 
@@ -57,6 +58,7 @@ class _Guard:
         if self._pid == 0:
             _watch(reader, group)
         os.close(reader)
+        HOUSEHOLD.spare(self._pid)
 
     def dismiss(self) -> None:
         os.write(self._writer, b"x")

@@ -104,6 +104,28 @@ def owner_of(mark: str) -> str:
     return mark[2 * _RANDOM_BYTES :]
 
 
+def place_of_mark() -> int:
+    """Where this process's own environment holds the mark's value, as an address in memory; 0 when it does not."""
+    with suppress(IndexError, ValueError):
+        start = int(stat_fields(os.getpid())[47])
+        before, found, _ = (b"\0" + _read(f"/proc/{os.getpid()}/environ")).partition(f"\0{MARK}=".encode())
+        return start + len(before) + len(MARK) + 1 if found and start else 0
+    return 0
+
+
+def take_mark(address: int, value: str) -> None:
+    """Write a mark over that of the process that this one was forked from, which is as long.
+
+    Others see in /proc the environment that a program began with, and a fork has that of its parent.
+    """
+    with suppress(OSError):
+        memory = os.open("/proc/self/mem", os.O_WRONLY)
+        try:
+            os.pwrite(memory, value.encode(), address)
+        finally:
+            os.close(memory)
+
+
 class Marks:
     """Makes marks for what this process starts."""
 

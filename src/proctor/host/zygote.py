@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -19,13 +21,16 @@ from typing import Any
 
 from proctor.errors import ProctorError
 from proctor.host import channel as wire
+from proctor.host import procfs
 from proctor.host.child import Child, Reaped, usage
+from proctor.host.escapees import HOUSEHOLD, Started, wait_for
 from proctor.host.interpreter import python_command
 from proctor.records.grade import Defect
 from proctor.records.json_value import Json
 
 _CLOSE_S = 5.0
 _ANSWER_S = 30.0
+_SLOW_ANSWER_S = 0.25
 
 
 class ZygoteError(ProctorError):
@@ -77,13 +82,17 @@ class Zygote:
         stderr: Path | None = None,
     ) -> None:
         self._lock = threading.Lock()
+        self._entry = HOUSEHOLD.begin(is_trial=False)
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             with theirs:
-                self._server = _start_server(theirs.fileno(), env, cwd, stderr)
+                command = python_command("proctor.host.zygote_server:serve", str(theirs.fileno()))
+                self._server = _start_server(command, theirs.fileno(), self._entry.value, env, cwd, stderr)
         except BaseException:
             self._channel.close()
+            HOUSEHOLD.disown(self._entry)
             raise
+        HOUSEHOLD.own(self._entry, self._server.pid)
         try:
             asked = {"prepare": prepare, "argument": argument, "entries": list(entries)}
             answer, _ = self._ask(asked)
@@ -113,15 +122,18 @@ class Zygote:
     ) -> Child:
         """Fork a child that runs `entry(request, fds)` in a session of its own. May be called by any thread.
 
-        Its environment is `env` and what `prepare` changed in the server's; its standard input is empty;
-        `stdout` and `stderr` are files to create or open descriptors, and nothing where they are -1. The
+        Its environment is `env`, a mark by which what escapes from it is found, and what `prepare` changed in
+        the server's; its standard input is empty; `stdout` and `stderr` are files to create or open descriptors, and nothing where they are -1. The
         descriptors in `fds` reach the entry under numbers of its own.
 
         Raises:
             ZygoteError: the server is gone.
             OSError: a file for a stream cannot be opened, or the system starts no more processes.
         """
+        entry_here = HOUSEHOLD.begin()
         with ExitStack() as opened:
+            on_failure = opened.enter_context(ExitStack())
+            on_failure.callback(HOUSEHOLD.disown, entry_here)
 
             def stream(target: Path | int) -> int:
                 if isinstance(target, int) and target >= 0:
@@ -137,20 +149,32 @@ class Zygote:
                 "request": request,
                 "cwd": None if cwd is None else str(cwd),
                 "env": None if env is None else dict(env),
+                "mark": [entry_here.mark, entry_here.value],
             }
             started = time.monotonic()
             answer, given = self._ask(message, [stream(stdout), stream(stderr), *fds])
-        if "errno" in answer:
-            raise OSError(answer["errno"], answer["strerror"])
-        return _ForkedChild(self, answer["pid"], given[0] if given else None, started)
+            if "errno" in answer:
+                raise OSError(answer["errno"], answer["strerror"])
+            HOUSEHOLD.own(entry_here, answer["pid"])
+            on_failure.pop_all()
+        return _ForkedChild(self, entry_here, given[0] if given else None, started)
 
     def close(self) -> None:
         """End the server, and with it every child that still lives. A second call does nothing."""
         self._end()
 
     def reap(self, pid: int) -> Reaped:
-        """Wait for a child's end and free its process id; for the children themselves."""
-        (status, rss, cpu_s), _ = self._ask({"do": "reap", "pid": pid})
+        """End what escaped from a child that has ended, and free its process id; for the children themselves."""
+        told: list[Any] = []
+
+        def has_told() -> bool:
+            # One pass each time: the server must not be the one to wait.
+            told[:] = self._ask({"do": "reap", "pid": pid, "anyway": False})[0] or ()
+            return bool(told)
+
+        if not wait_for(has_told):
+            told, _ = self._ask({"do": "reap", "pid": pid, "anyway": True})
+        status, rss, cpu_s = told
         return usage(int(status), int(rss), cpu_s)
 
     def has_ended(self, pid: int) -> bool:
@@ -161,6 +185,7 @@ class Zygote:
         with self._lock:
             try:
                 wire.send(self._channel, message, descriptors)
+                self._wake()
                 received = wire.receive(self._channel)
             except BaseException as err:
                 # A late answer to this question would be taken for that to the next one.
@@ -172,6 +197,16 @@ class Zygote:
         if received is None:
             raise self._gone()
         return received
+
+    def _wake(self) -> None:
+        """Continue a server that is slow to answer: a child can stop its parent, and could hold us up with that."""
+        if self._channel.gettimeout() is None:
+            return
+        poller = select.poll()
+        poller.register(self._channel, select.POLLIN)
+        give_up = time.monotonic() + _ANSWER_S
+        while not poller.poll(int(_SLOW_ANSWER_S * 1000)) and time.monotonic() < give_up:
+            self._server.send_signal(signal.SIGCONT)
 
     def _gone(self) -> ZygoteError:
         try:
@@ -190,18 +225,22 @@ class Zygote:
             self._channel.shutdown(socket.SHUT_RDWR)
         with self._lock:
             self._channel.close()
+        self._server.send_signal(signal.SIGCONT)
         try:
             self._server.wait(_CLOSE_S)
         except subprocess.TimeoutExpired:
             self._server.kill()
             self._server.wait()
+        HOUSEHOLD.clear(self._entry)
+        HOUSEHOLD.disown(self._entry)
 
 
 class _ForkedChild:
     """A child of the server. The server opened the pidfd before anybody could have reaped the process."""
 
-    def __init__(self, zygote: Zygote, pid: int, pidfd: int | None, started: float) -> None:
-        self.pid = pid
+    def __init__(self, zygote: Zygote, entry: Started, pidfd: int | None, started: float) -> None:
+        self.pid = entry.pid
+        self._entry = entry
         self.pidfd = pidfd
         self.started = started
         self._zygote = zygote
@@ -220,21 +259,39 @@ class _ForkedChild:
                 time.sleep(0.01)
         try:
             return self._zygote.reap(self.pid)
+        except ZygoteError:
+            # It was its server's child, and is ours when it has ended its server.
+            HOUSEHOLD.clear(self._entry)
+            with suppress(ChildProcessError):
+                _, status, used = os.wait4(self.pid, 0)
+                return usage(status, used.ru_maxrss, used.ru_utime + used.ru_stime)
+            raise
         finally:
+            HOUSEHOLD.disown(self._entry)
             if self.pidfd is not None:
                 os.close(self.pidfd)
                 self.pidfd = None
 
 
 def _start_server(
-    descriptor: int, env: Mapping[str, str] | None, cwd: Path | None, stderr: Path | None
+    command: list[str],
+    descriptor: int,
+    mark: str,
+    env: Mapping[str, str] | None,
+    cwd: Path | None,
+    stderr: Path | None,
 ) -> subprocess.Popen[bytes]:
     """Start the server in a session of its own: a Ctrl-C in the terminal does not reach it."""
+    if env is not None:
+        env = {**env, procfs.MARK: mark}
+    elif (program := shutil.which("env")) is not None:
+        # It inherits our environment, which is not read here.
+        command = [program, f"{procfs.MARK}={mark}", *command]
     with ExitStack() as opened:
         printed = os.open(stderr or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         opened.callback(os.close, printed)
         return subprocess.Popen(
-            python_command("proctor.host.zygote_server:serve", str(descriptor)),
+            command,
             env=env,
             cwd=cwd,
             stdin=subprocess.DEVNULL,

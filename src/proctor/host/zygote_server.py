@@ -1,7 +1,7 @@
 """The server side of a zygote: a single-threaded process that forks children on request.
 
-It lives as long as its channel; when the other side is gone, it kills the children that live and ends. Only
-the standard library is imported here.
+It lives as long as its channel; when the other side is gone, it kills what lives below it and ends. Only the
+standard library is imported here.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from importlib import import_module
 from typing import Any
 
 from proctor.host import channel as wire
+from proctor.host import procfs
+from proctor.host.escapees import HOUSEHOLD, Started, end_all_children
 
 
 def serve(descriptor: str) -> None:
@@ -41,13 +43,18 @@ def resolve(entry: str) -> Callable[..., Any]:
 class _Server:
     def __init__(self, channel: socket.socket) -> None:
         self.channel = channel
-        self.children: set[int] = set()
+        self.children: dict[int, Started] = {}
+        self.mark_at = 0
         self.ended: dict[int, list[float]] = {}
         self.made: dict[str, str | None] = {}
 
     def run(self) -> None:
+        HOUSEHOLD.adopt()
         try:
             if self.prepare():
+                # What the prepared code has started serves all children.
+                HOUSEHOLD.spare()
+                self.mark_at = procfs.place_of_mark()
                 gc.collect()
                 # Children then leave these pages alone, and share them.
                 gc.freeze()
@@ -58,6 +65,7 @@ class _Server:
                     os.killpg(pid, signal.SIGKILL)
                 with suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
+            end_all_children()
         # Not by the interpreter's way out: threads and exit functions of prepared code must not hold it.
         os._exit(0)
 
@@ -105,7 +113,7 @@ class _Server:
             elif message["do"] == "ended":
                 reply = self.has_ended(message["pid"])
             else:
-                reply = self.reap(message["pid"])
+                reply = self.reap(message["pid"], anyway=message["anyway"])
             for opened in descriptors:
                 os.close(opened)
             try:
@@ -121,14 +129,21 @@ class _Server:
         changes: dict[str, str | None] = {}
         if message["env"] is not None:
             changes = _changes(dict(os.environ), message["env"]) | self.made
-        pid = os.fork()
+        entry = HOUSEHOLD.begin(Started(*message["mark"]))
+        changes[procfs.MARK] = entry.value
+        try:
+            pid = os.fork()
+        except OSError:
+            HOUSEHOLD.disown(entry)
+            raise
         if pid == 0:
             code = 70
             try:
                 code = self.be_child(message, descriptors, changes)
             finally:
                 os._exit(code)
-        self.children.add(pid)
+        self.children[pid] = entry
+        HOUSEHOLD.own(entry, pid)
         return pid
 
     def be_child(
@@ -136,6 +151,8 @@ class _Server:
     ) -> int:
         """Turn into the child and run its entry; the exit code. Never returns into the server's loop."""
         os.setsid()
+        if self.mark_at:
+            procfs.take_mark(self.mark_at, changes[procfs.MARK] or "")
         self.channel.close()
         out, err, *given = descriptors
         os.dup2(out, 1)
@@ -168,15 +185,18 @@ class _Server:
             self.wait(pid, os.WNOHANG)
         return pid in self.ended
 
-    def reap(self, pid: int) -> list[float]:
+    def reap(self, pid: int, *, anyway: bool) -> list[float] | None:
+        """What the system keeps of a child; None while something that escaped from it is still to be ended."""
         if pid not in self.ended:
+            if not (HOUSEHOLD.sweep(self.children[pid]) or anyway):
+                return None
             self.wait(pid, 0)
         return self.ended.pop(pid)
 
     def wait(self, pid: int, flags: int) -> None:
         found, status, used = os.wait4(pid, flags)
         if found:
-            self.children.discard(pid)
+            HOUSEHOLD.disown(self.children.pop(pid))
             self.ended[pid] = [status, used.ru_maxrss, used.ru_utime + used.ru_stime]
 
 
