@@ -41,6 +41,8 @@ def fold_samples(grades: Sequence[Grade], options: GraderOptions) -> Folded:
         grades: one or more samples, in order.
         options: of the grader; `aggregate` and `threshold` are read.
     """
+    if len(grades) == 1:
+        return _of_one(grades[0], options)
     values = tuple(_value(grade) for grade in grades)
     known = [value for value in values if value is not None]
     scale: Literal["binary", "scalar"] = (
@@ -63,6 +65,22 @@ def fold_samples(grades: Sequence[Grade], options: GraderOptions) -> Folded:
         cause=unclear.cause if unclear is not None and outcome is Outcome.INCONCLUSIVE else None,
         evidence=evidence[0] if len(evidence) == 1 else evidence or None,
         defect=next((grade.defect for grade in grades if grade.defect is not None), None),
+    )
+
+
+def _of_one(grade: Grade, options: GraderOptions) -> Folded:
+    """The same for a single sample, which is nearly every grade of nearly every run."""
+    score = _value(grade)
+    is_scalar = grade.score is not None
+    outcome = _bar(score, options.threshold) if is_scalar else (grade.outcome or Outcome.INCONCLUSIVE)
+    return Folded(
+        scale="scalar" if is_scalar else "binary",
+        score=score,
+        outcome=outcome,
+        feedback=grade.feedback,
+        cause=grade.cause if outcome is Outcome.INCONCLUSIVE else None,
+        evidence=grade.evidence,
+        defect=grade.defect,
     )
 
 

@@ -28,7 +28,7 @@ from proctor.records.run import Ending, GradersRef, Record, RunFacts
 from proctor.records.suite import Test
 from proctor.records.trace import Trace
 from proctor.stores.foreign import StatelogRun
-from proctor.stores.rundir import STDERR, STDOUT, RunDir
+from proctor.stores.rundir import STDERR, STDOUT, WORKDIR, RunDir
 
 GOAL_JUDGE: Final = Annotator(kind="judge", id="goal-judge@1")
 NO_JUDGE_SAID: Final = (
@@ -259,15 +259,15 @@ class _Subject:
             run=facts.run,
             output=run.output(facts),
             test=test,
-            workdir=os.path.abspath(run.workdir),  # noqa: PTH100  as a text, without the cost of a Path
+            workdir=run.absolute(WORKDIR),
             record=Record(
                 ending=facts.ending,
                 exit_code=facts.exit_code,
                 duration_s=facts.duration_s,
                 metrics=trace.metrics,
                 events=trace.events,
-                stdout=run.stream(STDOUT),
-                stderr=run.stream(STDERR),
+                stdout=run.absolute(STDOUT) if STDOUT in facts.files else None,
+                stderr=run.absolute(STDERR) if STDERR in facts.files else None,
             ),
             only=tuple(position for position, options in enumerate(graders) if applies(options, test)),
             fixture=self.grading.fixture and os.path.abspath(self.grading.fixture.path),  # noqa: PTH100
@@ -287,7 +287,6 @@ class _Subject:
             row = ScoreRow(
                 v=ROW_VERSION,
                 run=self.facts.run,
-                at=at,
                 annotator=annotator,
                 round_id=round_id,
                 round_size=len(graded),
@@ -304,9 +303,8 @@ class _Subject:
                 cause=folded.cause,
                 evidence=folded.evidence,
                 defect=folded.defect,
-                duration_s=round(one.duration_s, 6),
             )
-            rows.append(row.with_id())
+            rows.append(row.stamped(at, round(one.duration_s, 6)))
         return tuple(rows)
 
     def unseen(self, cause: Cause, said: str, defect: Defect | None = None) -> tuple[ScoreRow, ...]:

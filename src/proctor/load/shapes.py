@@ -123,7 +123,9 @@ def _note_no_list(raw: dict[str, Json], spot: Spot, path: Path, faults: Faults) 
         faults.note(spot, "The file holds one test, and no list of them.", fix)
     elif path.name in _SUITE_FILES and "defaults" in raw:
         faults.note(
-            spot, "The file holds defaults, and no tests.", f"Name its folder instead: {Path(spot.file).parent}."
+            spot,
+            "The file holds defaults, and no tests.",
+            f"Name its folder instead: {Path(spot.file).parent}.",
         )
     else:
         faults.note(spot, "The file has no list of tests.", 'Write them under `inputs`: {"inputs": [...]}.')

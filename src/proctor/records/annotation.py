@@ -73,7 +73,7 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
     v: int
     id: str = ""
     run: str
-    at: str
+    at: str = ""
     annotator: Annotator
     round_id: str
     round_size: int
@@ -94,9 +94,12 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
 
     def with_id(self) -> ScoreRow:
         """The same row, with the id that follows from its content."""
-        return msgspec.structs.replace(
-            self, id=row_id(msgspec.structs.replace(self, id="", at="", duration_s=None))
-        )
+        content = msgspec.structs.replace(self, id="", at="", duration_s=None)
+        return msgspec.structs.replace(self, id=row_id(content))
+
+    def stamped(self, at: str, duration_s: float) -> ScoreRow:
+        """A row that has neither id, time nor duration yet, with all three."""
+        return msgspec.structs.replace(self, id=row_id(self), at=at, duration_s=duration_s)
 
 
 Row: TypeAlias = ScoreRow | RetractRow

@@ -61,10 +61,9 @@ class RunDir:
         """The files as the agent left them."""
         return self.path / WORKDIR
 
-    def stream(self, name: str) -> str | None:
-        """Absolute path of STDOUT or STDERR, what the agent printed; None when that is nothing."""
-        path = os.path.abspath(f"{self._place}/{name}")  # noqa: PTH100
-        return path if os.path.exists(path) else None  # noqa: PTH110
+    def absolute(self, name: str) -> str:
+        """Absolute path of one of its files or folders, as a text."""
+        return os.path.abspath(f"{self._place}/{name}")  # noqa: PTH100
 
     @property
     def holdout(self) -> Path:

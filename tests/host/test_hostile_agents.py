@@ -1,0 +1,137 @@
+"""Agents that do not want to end. Each trial ends in time, keeps what was said, and leaves nothing alive.
+
+`PROCTOR_HOSTILE_REPORT` names a file that receives the table; with `-s` it is printed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from proctor.agents.command import CommandAgent
+from proctor.agents.function import FunctionAgent
+from proctor.host.cancel import Cancel
+from proctor.host.place import Place
+from proctor.records.run import Attempt, Limits
+from proctor.records.suite import Test
+
+from .hostile import FUNCTION_MODULE, FUNCTIONS, PYTHON, SHELL, Hostile
+
+LIMITS = Limits(timeout_s=0.6, grace_s=0.3)
+SLACK_S = 2.0
+"""For a machine that is busy: what is late without a fault is late by far less, what hangs by far more."""
+
+TEST = Test(id="hostile")
+
+
+@pytest.fixture
+def token() -> str:
+    return f"hostile-{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def place(tmp_path, token):
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "T": token}
+    made = Place.create(tmp_path, TEST, environment)
+    yield made
+    made.remove()
+
+
+def left_alive(token: str, place: Place) -> list[str]:
+    """The command lines of living processes that have the token in arguments or environment, or stand in the place."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit() or int(process.name) == os.getpid():
+            continue
+        try:
+            state = (process / "stat").read_text("latin-1").rpartition(")")[2].split()[0]
+            said = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
+            stands = os.readlink(process / "cwd")
+        except OSError:
+            continue
+        if state not in "ZX" and (token.encode() in said or stands.startswith(str(place.root))):
+            found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+    return found
+
+
+def our_zombies() -> list[int]:
+    own = os.getpid()
+    children = Path(f"/proc/{own}/task/{own}/children").read_text().split()
+    return [int(pid) for pid in children if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"]
+
+
+def checked(kind: str, name: str, agent, place: Place, token: str) -> Attempt:
+    started = time.monotonic()
+    attempt = agent.attempt(TEST, place, LIMITS, Cancel())
+    took_s = time.monotonic() - started
+    left, zombies = left_alive(token, place), our_zombies()
+    over_s = took_s - LIMITS.timeout_s
+    row = f"{kind} | {name} | {attempt.ending.value} | {took_s:.2f} | {max(0.0, over_s):.2f} | {len(left)}\n"
+    print(row, end="")
+    if report := os.environ.get("PROCTOR_HOSTILE_REPORT"):
+        with Path(report).open("a") as file:
+            file.write(row)
+
+    assert [] == left
+    assert [] == zombies
+    assert over_s <= LIMITS.grace_s + SLACK_S
+    return attempt
+
+
+def run_program(kind: str, name: str, hostile: Hostile, argv: list[str], place: Place, token: str) -> None:
+    agent = CommandAgent(" ".join(argv), launch_dir=place.root)
+    agent.prepare([TEST])
+    attempt = checked(kind, name, agent, place, token)
+
+    assert hostile.ending == attempt.ending, attempt.defect
+    if hostile.says is not None:
+        assert isinstance(attempt.output, str)
+        assert attempt.output.startswith(hostile.says)
+
+
+@pytest.mark.parametrize("name", SHELL)
+def test_shell_script(name, place, tmp_path, token):
+    """A hostile shell script ends in time, and nothing of it is left."""
+    script = tmp_path / "agent.sh"
+    script.write_text(SHELL[name].program)
+    run_program("command", name, SHELL[name], ["sh", str(script)], place, token)
+    if "later" in name:
+        time.sleep(0.6)
+
+        assert [] == list(place.workdir.iterdir())
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_python_program(name, place, tmp_path, token):
+    """A hostile Python program ends in time, and nothing of it is left."""
+    script = tmp_path / "agent.py"
+    script.write_text(PYTHON[name].program)
+    run_program("command", name, PYTHON[name], [sys.executable, "-S", str(script)], place, token)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_function(name, place, tmp_path, token):
+    """A hostile function ends in time, nothing of it is left, and the next trial is as ever."""
+    (tmp_path / "hostile_agent.py").write_text(FUNCTION_MODULE)
+    environment = {"PATH": os.environ["PATH"], "T": f"prepared-{token[:6]}"}
+    environment["T"] = token.replace("hostile", "server")
+    target = str(tmp_path / "hostile_agent.py")
+    agent = FunctionAgent(f"{target}:{name}", launch_dir=tmp_path, environment=environment)
+    agent.prepare([TEST])
+    try:
+        attempt = checked("function", name, agent, place, token)
+        printed = place.stdout.read_text()
+        agent.attempt(TEST, place, Limits(timeout_s=0.2, grace_s=0.1), Cancel())
+
+        assert FUNCTIONS[name] == attempt.ending, attempt.defect
+        assert printed.startswith("begun")
+    finally:
+        agent.close()
+
+    assert [] == left_alive(token, place)
+    assert [] == left_alive(environment["T"], place)
