@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
+from proctor import evaluation
 from proctor.host.tree import remove_tree
+from proctor.records.run import AgentIdentity, Attempt, Ending
 from proctor.stores import rows
 from tests.conftest import Project, Said
 
@@ -154,6 +156,29 @@ def test_a_terminal_that_is_not_unicode_gets_escapes(project: Project) -> None:
 
         assert (0, b"") == (done.returncode, done.stderr)
         assert done.stdout.isascii()
+
+
+def test_an_agent_of_ones_own_that_answers_no_json_costs_its_own_trial_alone(project: Project) -> None:
+    """It is said by name and never recorded; the other trials are."""
+
+    class Own:
+        identity = AgentIdentity(kind="own", label="mine")
+
+        def prepare(self, tests: object) -> None: ...
+
+        def attempt(self, test: Any, *_: object) -> Attempt:
+            return Attempt(ending=Ending.OK, output=object() if test.id == "a" else "fine")
+
+        def close(self) -> None: ...
+
+    project.test("a")
+    project.test("b")
+    group = evaluation.run(evaluation.load_suite("suite"), Own(), out="group")
+    (lost,) = group.summary.lost
+
+    assert ("a", 1) == (lost.cell and lost.cell.test, int(group.summary.exit_code))
+    assert lost.reason.startswith("the run cannot be recorded: TypeError: ")
+    assert ["b"] == [path.parent.name for path in project.root.glob("group/*/run.json")]
 
 
 # Names.

@@ -246,8 +246,8 @@ class _Desk:
                 reason=reason_of(facts),
                 duration_s=duration,
             )
-        except (ProctorError, OSError) as error:
-            reason = error.what if isinstance(error, ProctorError) else f"{error.strerror}: {error.filename}"
+        except Exception as error:  # noqa: BLE001  # a trial that cannot be recorded must not take the others with it
+            reason = _why_lost(error)
             event = Event(kind="lost", cell=cell, reason=reason, duration_s=time.monotonic() - started)
         finally:
             if place is not None:
@@ -362,6 +362,14 @@ class _Desk:
             self._endings[event.ending] = self._endings.get(event.ending, 0) + 1
             if event.ending is not Ending.OK:
                 self._not_ok.append(event)
+
+
+def _why_lost(error: Exception) -> str:
+    if isinstance(error, ProctorError):
+        return error.what
+    if isinstance(error, OSError):
+        return f"{error.strerror}: {error.filename}"
+    return f"the run cannot be recorded: {type(error).__name__}: {error}"
 
 
 def _now() -> str:
