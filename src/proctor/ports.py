@@ -122,7 +122,7 @@ class GraderOptions(msgspec.Struct, frozen=True, kw_only=True):
     reads: tuple[Literal["fixture", "holdout"], ...] = ()
 
 
-class RunView(msgspec.Struct, frozen=True, kw_only=True):
+class RunView(msgspec.Struct, frozen=True, kw_only=True, weakref=True):
     """A finished run, as a grader sees it.
 
     Attributes:

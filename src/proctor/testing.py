@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import copy
 import inspect
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -40,7 +42,7 @@ def a_run(
     files: Mapping[str, str] | None = None,
     judge: Callable[..., Any] | None = None,
 ) -> RunView:
-    """A finished run to show to a grader.
+    """A finished run to show to a grader. Its workdir is there as long as the run is.
 
     Args:
         output: what the agent answered.
@@ -56,7 +58,7 @@ def a_run(
         path = workdir / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return RunView(
+    view = RunView(
         output=output,
         test=Test(id="test", input=input, expected=expected, goal=goal, metadata=dict(metadata or {})),
         workdir=workdir,
@@ -64,6 +66,8 @@ def a_run(
         judge=judge or _no_judge,
         base=workdir,
     )
+    weakref.finalize(view, shutil.rmtree, workdir, ignore_errors=True)
+    return view
 
 
 def grade(grader: Grader, run: RunView) -> Folded:

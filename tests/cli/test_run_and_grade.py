@@ -251,7 +251,10 @@ def test_a_test_with_a_goal_alone_is_inconclusive_without_a_judge(project: Proje
     said = project("grade", "group")
 
     assert 3 == said.code
-    assert "[no_judge] no judge model is configured. PROCTOR_JUDGE_MODEL=PROVIDER/NAME is what to set" in said.out
+    assert (
+        "[no_judge] no judge model is configured. PROCTOR_JUDGE_MODEL=PROVIDER/NAME is what to set"
+        in said.out
+    )
 
 
 def test_one_input_without_a_suite(project: Project) -> None:

@@ -1,6 +1,6 @@
 """The hostile agents: each a small real program, and how its trial is to end.
 
-A program says `begun` before it turns hostile. `$T` in a shell script, and `T` in a Python one, is a word by which
+A program says `begun` before it turns hostile, and that is in its output however it ends. `$T` in a shell script, and `T` in a Python one, is a word by which
 what it leaves behind is found even where the environment was wiped.
 """
 
@@ -19,13 +19,10 @@ class Hostile(NamedTuple):
     Attributes:
         program: the text of its script.
         ending: of its trial.
-        says: what the output begins with, also when the trial was cut off; None where it says nothing.
     """
 
     program: str
     ending: Ending = TIMEOUT
-    says: str | None = "begun"
-
 
 
 SHELL = {
@@ -81,9 +78,11 @@ SHELL = {
         'echo begun; cd /; env -i setsid sh -c "sleep 60; : $T" >/dev/null 2>&1 & sleep 0.2; exit 0', OK
     ),
     "wiped environment below an escapee": Hostile(
-        'echo begun; setsid sh -c "env -i setsid sh -c \'sleep 60; : $T\' & sleep 60" & sleep 0.2; exit 0', OK
+        "echo begun; setsid sh -c \"env -i setsid sh -c 'sleep 60; : $T' & sleep 60\" & sleep 0.2; exit 0", OK
     ),
-    "chain of programs": Hostile("echo begun; exec sh -c 'exec sh -c \"exec env sh -c \\\"exec sleep 60\\\"\"'"),
+    "chain of programs": Hostile(
+        'echo begun; exec sh -c \'exec sh -c "exec env sh -c \\"exec sleep 60\\""\''
+    ),
 }
 """Shell scripts, by what they do."""
 
@@ -144,7 +143,10 @@ PYTHON = {
         _python("forked(lambda: (os.setpgid(0, 0), time.sleep(60))); time.sleep(0.1)"), OK
     ),
     "wiped environment in another process group": Hostile(
-        _python("subprocess.Popen(['sh', '-c', f'sleep 60; : {T}'], env={}, process_group=0); time.sleep(0.1)"), OK
+        _python(
+            "subprocess.Popen(['sh', '-c', f'sleep 60; : {T}'], env={}, process_group=0); time.sleep(0.1)"
+        ),
+        OK,
     ),
     "two that start each other again": Hostile(
         _python(
@@ -171,7 +173,9 @@ PYTHON = {
         )
     ),
     "fifty zombies": Hostile(
-        _python("for _ in range(50): forked(lambda: None)\nfor _ in range(20): daemonised(lambda: None)\ntime.sleep(0.1)"),
+        _python(
+            "for _ in range(50): forked(lambda: None)\nfor _ in range(20): daemonised(lambda: None)\ntime.sleep(0.1)"
+        ),
         OK,
     ),
     "twenty threads": Hostile(
@@ -186,7 +190,9 @@ PYTHON = {
         OK,
     ),
     "vfork and exec": Hostile(
-        _python("os.posix_spawn('/bin/sh', ['sh', '-c', 'setsid sleep 60 & sleep 60'], os.environ, setsid=True); time.sleep(0.2)"),
+        _python(
+            "os.posix_spawn('/bin/sh', ['sh', '-c', 'setsid sleep 60 & sleep 60'], os.environ, setsid=True); time.sleep(0.2)"
+        ),
         OK,
     ),
     "takes another name": Hostile(
@@ -219,13 +225,14 @@ PYTHON = {
     "blocks all signals": Hostile(
         _python("signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65)); time.sleep(60)")
     ),
-    "dies of a fault in C": Hostile(_python("daemonised(sleep); time.sleep(0.1); ctypes.string_at(0)"), KILLED),
+    "dies of a fault in C": Hostile(
+        _python("daemonised(sleep); time.sleep(0.1); ctypes.string_at(0)"), KILLED
+    ),
 }
 """Python programs, by what they do."""
 
-FUNCTION_MODULE = '''
+FUNCTION_MODULE = """
 import os, signal, subprocess, sys, threading, time
-TOKEN = os.environ["T"]
 
 def begun(): print("begun", flush=True)
 
@@ -268,7 +275,7 @@ def own_session(): begun(); subprocess.Popen(["sleep", "60"], start_new_session=
 def own_session_and_stays(): begun(); subprocess.Popen(["sleep", "60"], start_new_session=True); time.sleep(60)
 
 def wiped_environment():
-    begun(); subprocess.Popen(["sh", "-c", f"sleep 60; : {TOKEN}"], env={}, start_new_session=True); return "done"
+    begun(); subprocess.Popen(["sh", "-c", f"sleep 60; : {os.environ['T']}"], env={}, start_new_session=True); return "done"
 
 def other_group(): begun(); subprocess.Popen(["sleep", "60"], process_group=0); return "done"
 
@@ -296,7 +303,7 @@ def stops_its_parent():
 def closes_all(): begun(); os.closerange(0, 256); time.sleep(60)
 
 def removes_its_workdir(): begun(); os.rmdir(os.environ["PROCTOR_WORKDIR"]); time.sleep(60)
-'''
+"""
 
 FUNCTIONS = {
     "sleeps": TIMEOUT,

@@ -31,6 +31,7 @@ COMMANDS = {
     "retract": "withdraw a round of grades, with a reason",
     "tests": "list the tests of a suite",
     "config": "show every setting, its value, and where it comes from",
+    "doctor": "say what is installed, and find what killed runs left behind",
     "schema": "print the JSON Schema of a suite, a test, or the settings",
 }
 """The command NAME is the module `NAME_command` of this package."""

@@ -23,6 +23,7 @@ from proctor.engine.planning import PlannedTrial, RunOptions
 from proctor.engine.preflight import Checked
 from proctor.errors import ProctorError
 from proctor.host.place import Place
+from proctor.host.reaper import reaper_watching
 from proctor.host.seed import seed
 from proctor.ports import Agent, Cancel
 from proctor.records.exits import ExitCode
@@ -167,7 +168,8 @@ def execute(work: Work, group: GroupDir, cancel: Cancel, on_event: Callable[[Eve
     for entry in work.suite.tests:
         for plan in work.checked.inputs_of(entry.test.id).values():
             group.keep_tree(plan)
-    return _Desk(work, group, cancel, on_event).run_all()
+    with reaper_watching():
+        return _Desk(work, group, cancel, on_event).run_all()
 
 
 class _Desk:

@@ -7,7 +7,6 @@ import select
 import shutil
 import signal
 import socket
-import tempfile
 import threading
 import time
 from collections import deque
@@ -34,6 +33,7 @@ from proctor.engine.protocol import (
 )
 from proctor.errors import SuiteError
 from proctor.host.child import Child
+from proctor.host.place import private_folder
 from proctor.host.zygote import Zygote
 from proctor.ports import GraderOptions
 from proctor.records.grade import Cause, Defect, Grade, inconclusive
@@ -68,7 +68,7 @@ class GraderServer:
     """
 
     def __init__(self, environment: Mapping[str, str], *, memory_bytes: int = MEMORY_BYTES) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="proctor-graders-")).resolve()
+        self._folder = private_folder("proctor-graders")
         self._memory_bytes = memory_bytes
         self._lock = threading.Lock()
         # The order of sets must not depend on the process that a grader happens to run in.

@@ -11,8 +11,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import threading
 import time
+from _thread import allocate_lock
 from contextlib import suppress
 from typing import Protocol
 
@@ -60,7 +60,8 @@ class Household:
         self._reset()
 
     def _reset(self) -> None:
-        self._lock = threading.Lock()
+        # Not of `threading`: what that does in every fork would cost each trial of a function.
+        self._lock = allocate_lock()
         self._process = os.getpid()
         self._marks: procfs.Marks | None = None
         self._own_marks: list[str] = []
@@ -121,6 +122,11 @@ class Household:
         """Take these children for strangers, which are nobody's escapees; all that are there when none is named."""
         with self._lock:
             self._strangers |= frozenset(pids or procfs.adopted())
+
+    @property
+    def is_watched(self) -> bool:
+        """True while a watcher of this process is told."""
+        return self._watcher is not None and self._process == os.getpid()
 
     def tell(self, watcher: Watcher | None) -> None:
         """From now on this watcher is told, first of what lives; None for nobody."""

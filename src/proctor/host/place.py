@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 from msgspec import UNSET
 
+from proctor.host import procfs
 from proctor.host.tree import remove_tree
 from proctor.records.suite import Test
 
@@ -99,7 +102,7 @@ class Place:
             OSError: the folder cannot be made or written.
         """
         # The real path: git compares its ceiling with where it really stands.
-        root = Path(tempfile.mkdtemp(prefix="proctor-", dir=work_root)).resolve()
+        root = private_folder("proctor", work_root)
         workdir, input_file, output_file = root / "workdir", root / "input", root / "output"
         workdir.mkdir()
         said = {
@@ -125,6 +128,21 @@ class Place:
     def remove(self) -> None:
         """Remove the folder and all that is in it, also what the agent has made unreadable."""
         remove_tree(self.root)
+
+
+def private_folder(name: str, within: Path | None = None) -> Path:
+    """A new folder that only its owner may enter. Its name says which proctor made it: `proctor doctor` asks that.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    return Path(tempfile.mkdtemp(prefix=f"{name}-{_tag(os.getpid())}-", dir=within)).resolve()
+
+
+@lru_cache(maxsize=1)
+def _tag(pid: int) -> str:
+    del pid  # a fork has another
+    return procfs.owner_tag()
 
 
 def _passed_on(base_env: Mapping[str, str]) -> dict[str, str]:

@@ -2,21 +2,24 @@
 
 Every process that proctor starts has `PROCTOR_TRIAL` in its environment. Its value is a chain of marks, the
 newest last, because an agent may run proctor itself; each mark is random and names the proctor that made it.
-Little is imported here: servers and the reaper, which must start fast, use it. Where there is no /proc, there
-are no processes to see.
+Where there is no /proc, there are no processes to see.
 """
 
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Iterator
-from contextlib import suppress
+
+# Nothing more is imported, not even `signal`: the reaper must start fast, and a fork of a server must stay small.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MARK = "PROCTOR_TRIAL"
 _BETWEEN = "."
 _RANDOM_BYTES = 8
 _READ = 1 << 16
+_SIGKILL, _SIGSTOP = 9, 19  # on Linux, and there is no /proc elsewhere
 
 
 class Seen:
@@ -58,12 +61,16 @@ def variable_of(pid: int, name: str) -> str:
     return os.fsdecode(rest.partition(b"\0")[0]) if found else ""
 
 
+def environment_of(pid: int) -> str:
+    """The whole environment that a process was started with, separated by NUL."""
+    return os.fsdecode(_read(f"/proc/{pid}/environ"))
+
+
 def children_of(pid: int) -> list[int]:
     """The children of all threads of a process."""
     found: list[int] = []
-    with suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-            found += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
+    for thread in _listed(f"/proc/{pid}/task"):
+        found += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
     return found
 
 
@@ -75,9 +82,7 @@ def adopted() -> list[int]:
 
 def all_pids() -> list[int]:
     """Every process that can be seen."""
-    with suppress(OSError):
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
-    return []
+    return [int(name) for name in _listed("/proc") if name.isdigit()]
 
 
 def owner_tag() -> str:
@@ -106,11 +111,10 @@ def owner_of(mark: str) -> str:
 
 def place_of_mark() -> int:
     """Where this process's own environment holds the mark's value, as an address in memory; 0 when it does not."""
-    with suppress(IndexError, ValueError):
-        start = int(stat_fields(os.getpid())[47])
-        before, found, _ = (b"\0" + _read(f"/proc/{os.getpid()}/environ")).partition(f"\0{MARK}=".encode())
-        return start + len(before) + len(MARK) + 1 if found and start else 0
-    return 0
+    fields = stat_fields(os.getpid())
+    start = int(fields[47]) if len(fields) > 47 else 0
+    before, found, _ = (b"\0" + _read(f"/proc/{os.getpid()}/environ")).partition(f"\0{MARK}=".encode())
+    return start + len(before) + len(MARK) + 1 if found and start else 0
 
 
 def take_mark(address: int, value: str) -> None:
@@ -118,12 +122,16 @@ def take_mark(address: int, value: str) -> None:
 
     Others see in /proc the environment that a program began with, and a fork has that of its parent.
     """
-    with suppress(OSError):
+    try:
         memory = os.open("/proc/self/mem", os.O_WRONLY)
-        try:
-            os.pwrite(memory, value.encode(), address)
-        finally:
-            os.close(memory)
+    except OSError:
+        return
+    try:
+        os.pwrite(memory, value.encode(), address)
+    except OSError:
+        return
+    finally:
+        os.close(memory)
 
 
 class Marks:
@@ -141,31 +149,42 @@ class Marks:
 
 def end_subtree(pid: int) -> None:
     """Kill a process and all its descendants. They are stopped first, so that none starts another meanwhile."""
-    stopped: list[int] = []
-    for found in _stopping(pid):
-        stopped.append(found)
-    for found in stopped:
-        with suppress(OSError):
-            os.kill(found, signal.SIGKILL)
+    for found in list(_stopping(pid)):
+        _send(found, _SIGKILL)
 
 
 def _stopping(pid: int) -> Iterator[int]:
     waiting, known = [pid], {os.getpid()}
     while waiting:
         found = waiting.pop()
-        if found in known:
-            continue
-        known.add(found)
-        with suppress(OSError):
-            os.kill(found, signal.SIGSTOP)
+        if found not in known and _send(found, _SIGSTOP):
             yield found
             waiting += children_of(found)
+        known.add(found)
+
+
+def _send(pid: int, number: int) -> bool:
+    try:
+        os.kill(pid, number)
+    except OSError:
+        return False
+    return True
 
 
 def _namespace(pid: int) -> int:
-    with suppress(OSError, ValueError):
-        return int(os.readlink(f"/proc/{pid}/ns/pid").rstrip("]").rpartition("[")[2]) & 0xFFFF  # noqa: PTH115
-    return 0
+    try:
+        name = os.readlink(f"/proc/{pid}/ns/pid")  # noqa: PTH115
+    except OSError:
+        return 0
+    number = name.rstrip("]").rpartition("[")[2]
+    return int(number) & 0xFFFF if number.isdigit() else 0
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208
+    except OSError:
+        return []
 
 
 def _read(path: str) -> bytes:

@@ -123,8 +123,8 @@ class Zygote:
         """Fork a child that runs `entry(request, fds)` in a session of its own. May be called by any thread.
 
         Its environment is `env`, a mark by which what escapes from it is found, and what `prepare` changed in
-        the server's; its standard input is empty; `stdout` and `stderr` are files to create or open descriptors, and nothing where they are -1. The
-        descriptors in `fds` reach the entry under numbers of its own.
+        the server's; its standard input is empty; `stdout` and `stderr` are files to create or open descriptors,
+        and nothing where they are -1. The descriptors in `fds` reach the entry under numbers of its own.
 
         Raises:
             ZygoteError: the server is gone.
