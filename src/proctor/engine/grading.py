@@ -35,7 +35,7 @@ NO_JUDGE_SAID: Final = (
     "no judge model is configured. PROCTOR_JUDGE_MODEL=PROVIDER/NAME is what to set once a judge backend is there; "
     "this version has none yet, and a code grader in graders.py gives a number today."
 )
-ASKED_AHEAD: Final = 1
+ASKED_AHEAD: Final = 16
 """How many runs a worker is asked for before the answer to an earlier one is read."""
 SMALLEST_SHARE: Final = 16
 """Fewer runs of one grading module are not spread over several workers, which cost a fork each."""
@@ -148,7 +148,7 @@ class RunGrader:
         return ref.digest if ref else ""
 
     def _grade_share(self, share: Sequence[RunDir], done: Callable[[RunDir], None]) -> None:
-        """Grade runs with one worker, which is asked one run ahead so that it never waits for us."""
+        """Grade runs with one worker, which is asked some runs ahead so that it never waits for us."""
         module: GradingModule | None = None
         waiting: deque[_Subject] = deque()
 
