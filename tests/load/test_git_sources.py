@@ -17,7 +17,7 @@ TEST: dict[str, Any] = {
     "evals/a/graders.py": "",
     "evals/a/files/x.txt": "1",
 }
-BASE = Path("/work")
+BASE = Path("/evals")
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ BASE = Path("/work")
         ("git@github.com:a/b.git//evals", "git@github.com:a/b.git", "evals", None),
         ("ssh://git@example.org/a.git", "ssh://git@example.org/a.git", "", None),
         ("file:///srv/a//evals/", "file:///srv/a", "evals", None),
-        ("suites/repo?ref=main", "/work/suites/repo", "", "main"),
+        ("suites/repo?ref=main", "/evals/suites/repo", "", "main"),
         ("../mirror.git//evals", "/mirror.git", "evals", None),
     ],
 )
