@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -198,6 +200,33 @@ def test_verify_finds_changed_graders_and_lost_runs(project: Project) -> None:
     assert (2, True) == (said.code, "it ended, and is not there now" in said.out)
 
 
+@pytest.mark.parametrize(
+    ("change", "finding"),
+    [
+        (lambda inputs: shutil.rmtree(inputs / "holdout"), ("inputs/holdout", "missing")),
+        (lambda inputs: _replace(inputs / "holdout/secret.txt"), ("inputs/holdout", "changed")),
+        (lambda inputs: (inputs / "holdout/new.txt").write_text("x"), ("inputs/holdout", "changed")),
+        (lambda inputs: _replace(inputs / "files/given.txt"), ("inputs/files", "changed")),
+    ],
+)
+def test_verify_finds_what_was_changed_among_the_files_that_graders_are_given(
+    project: Project, change: Callable[[Path], object], finding: tuple[str, str]
+) -> None:
+    """Held-out files, and the fixture where a grader reads it: a finding and exit code 2, never an error."""
+    project.test(
+        "t", "from proctor import grader\ngraders = grader(lambda fixture, holdout: True, name='reads')"
+    )
+    project.write("suite/t/files/given.txt", "given")
+    project.write("suite/t/holdout/secret.txt", "secret")
+    assert 0 == project.run().code
+    clean = project("verify", "group")
+    change(project.root / "group/t/inputs")
+    said = project("verify", "group", "--json")
+
+    assert (0, 2) == (clean.code, said.code)
+    assert [finding] == [(found["file"], found["what"]) for found in said.json["findings"]]
+
+
 def test_secrets_are_taken_out_before_they_are_recorded(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +287,12 @@ def test_facts_say_what_ran_how_and_on_what(project: Project) -> None:
         assert digest.startswith("sha256:")
     assert facts["started_at"] <= facts["ended_at"]
     assert (60.0, 1) == (facts["limits"]["timeout_s"], facts["attempt"])
+
+
+def _replace(path: Path) -> None:
+    """Put another file in its place: the kept one is shared by links, and read-only."""
+    path.unlink()
+    path.write_text("other")
 
 
 def _edit(path: Path, old: str, new: str) -> None:

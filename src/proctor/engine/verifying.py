@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from proctor.engine.inputs import recorded_inputs
 from proctor.errors import StoreError
-from proctor.host.seed import plan_seed
 from proctor.records.annotation import ScoreRow, row_id
 from proctor.records.json_value import digest_of_bytes, storable
 from proctor.records.run import RunFacts
@@ -17,7 +17,7 @@ from proctor.stores.discover import FoundGroup, discover
 from proctor.stores.foreign import StatelogRun
 from proctor.stores.group import GroupDir
 from proctor.stores.manifest import MANIFEST, FileEntry, Manifest, list_workdir
-from proctor.stores.rundir import FACTS, RunDir
+from proctor.stores.rundir import FACTS, INPUTS, RunDir
 
 VERIFY_SCHEMA = "proctor.verify/1"
 
@@ -148,14 +148,15 @@ def _difference(before: FileEntry | None, now: FileEntry | None) -> str | None:
 
 
 def _inputs(run: RunDir, facts: RunFacts) -> Iterator[tuple[str, str]]:
-    if facts.holdout_digest is not None:
-        try:
-            digest = plan_seed(run.holdout).digest
-        except (StoreError, OSError, ValueError) as error:
-            yield "inputs/holdout", str(error)
-            return
-        if digest != facts.holdout_digest:
-            yield "inputs/holdout", "changed"
+    fixture, holdout = recorded_inputs(run, facts)
+    for kept in (fixture, holdout):
+        if kept is None or kept.is_intact:
+            continue
+        if kept.path.is_dir():
+            yield f"{INPUTS}/{kept.path.name}", "changed"
+        elif kept is holdout:
+            # The fixture is kept only where a grader reads it: that there is none is nothing to report.
+            yield f"{INPUTS}/{kept.path.name}", "missing"
 
 
 def _rows(run: RunDir) -> Iterator[tuple[str, str]]:
