@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-slow check lint types layers format clean
+.PHONY: demo test test-slow local-model check lint types layers format clean
 
 demo: $(VENV)/.core
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/einstein/demo.sh
@@ -16,6 +16,10 @@ test: $(VENV)/.dev
 
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(JOBS) -m slow
+
+# A small language model for the tests that are marked local_llm: about 180 MB, below .venv.
+local-model: $(VENV)/.dev
+	$(BIN)/python tests/judging/local_model.py --install
 
 check: test lint types layers
 

@@ -200,6 +200,89 @@ class Bench:
             allowed=lambda _: 0.010 * count,
         )
 
+    def scale(self):
+        """The same work at 1, 8 and 64 at once: a private home and a receiver of traces each."""
+        count = self.n(1000)
+        (self.work / "scale.jsonl").write_text(
+            "\n".join(json.dumps({"id": f"t{n:05d}", "input": f"q{n}"}) for n in range(count)) + "\n"
+        )
+        (self.work / "scale.py").write_text('def main(text):\n    return "fixed answer"\n')
+        for parallel in (1, 8, 64):
+            run = [*PROCTOR, "run", "--suite", "../scale.jsonl", "--out", "group", "-n", str(parallel)]
+            for name, floor, words in (
+                ("no-op commands", ["commands"], ["--agent-cmd", "/bin/true"]),
+                ("function agents", ["functions"], ["../scale.py"]),
+            ):
+                command = ["/bin/true"] if floor == ["commands"] else []
+                self.compare(
+                    f"{count:,} {name}, {parallel} at once",
+                    "10 ms each",
+                    {
+                        "floor": lambda _, floor=floor, parallel=parallel, command=command: [
+                            *FLOORS,
+                            *floor,
+                            str(count),
+                            str(parallel),
+                            "out",
+                            *command,
+                        ],
+                        "proctor": lambda _, run=run, words=words: [*run, *words],
+                    },
+                    per=count,
+                    allowed=lambda _: 0.010 * count,
+                )
+
+    def fresh(self):
+        """Fork against fresh interpreter: the floor starts as many interpreters, the other row forks."""
+        count = self.n(500)
+        (self.work / "fresh.jsonl").write_text(
+            "\n".join(json.dumps({"id": f"t{n:05d}", "input": f"q{n}"}) for n in range(count)) + "\n"
+        )
+        (self.work / "fresh.py").write_text('def main(text):\n    return "fixed answer"\n')
+        run = [*PROCTOR, "run", "../fresh.py", "--suite", "../fresh.jsonl", "--out", "group", "-n", "2"]
+        interpreters = [*FLOORS, "commands", str(count), "2", "out", sys.executable, "-c", "pass"]
+        for name, words in (("a fork each", []), ("a fresh interpreter each", ["--fresh"])):
+            self.compare(
+                f"{count:,} function agents, {name}",
+                "",
+                {"floor": lambda _: interpreters, "proctor": lambda _, words=words: [*run, *words]},
+                per=count,
+            )
+
+    def flat(self):
+        """Memory of the runner while it goes through 5,000 trials: after the first fifth, and at the end."""
+        count = self.n(5000)
+        here = self.work / "flat"
+        here.mkdir()
+        (here / "tests.jsonl").write_text(
+            "\n".join(json.dumps({"id": f"t{n:05d}", "input": f"q{n}"}) for n in range(count)) + "\n"
+        )
+        (here / "agent.py").write_text(
+            "def main(text):\n    print('x' * 10_000)\n    open('f', 'w').write('y' * 10_000)\n    return text * 100\n"
+        )
+        command = [*PROCTOR, "run", "agent.py", "--suite", "tests.jsonl", "--out", "group", "-n", "8"]
+        with open(here / "said", "wb") as said:
+            process = subprocess.Popen(command, cwd=here, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+            seen = []
+            while process.poll() is None:
+                time.sleep(0.25)
+                seen.append((_ended(here / "group" / "attempts.jsonl"), _resident_megabytes(process.pid)))
+        early = [size for done, size in seen if size and count * 0.15 <= done <= count * 0.3]
+        late = [size for done, size in seen if size and done >= count * 0.85]
+        if process.returncode != 0 or not early or not late:
+            raise SystemExit(f"{command} ended with {process.returncode}; see {here / 'said'}")
+        first, last = statistics.median(early), statistics.median(late)
+        self.keep(
+            f"memory of the runner, {count:,} trials, 8 at once",
+            "",
+            f"{first:.1f} MB after a fifth, {last:.1f} MB at the end",
+            f"{last - first:+.1f} MB",
+            "",
+            "5 MB more",
+            "yes" if last - first < 5 else "no",
+            "",
+        )
+
     def grade(self):
         count = self.n(2000)
         for own_modules in (False, True):
@@ -250,6 +333,24 @@ class Bench:
         )
 
 
+def _ended(attempts):
+    """Number of trials that have ended; 0 before there is one."""
+    try:
+        return attempts.read_bytes().count(b'"event":"ended"')
+    except FileNotFoundError:
+        return 0
+
+
+def _resident_megabytes(pid):
+    """Memory of one process, what it shares included; None when it has gone."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    found = [line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:")]
+    return int(found[0]) / 1024 if found else None
+
+
 def _copy(source, target):
     subprocess.run(["cp", "-a", str(source), str(target)], check=True)
 
@@ -279,7 +380,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = ("start", "commands", "functions", "grade", "list", "memory")
+    names = ("start", "commands", "functions", "scale", "fresh", "flat", "grade", "list", "memory")
     parser.add_argument("--quick", action="store_true", help="a tenth of the size, three rounds")
     parser.add_argument(
         "--peers", metavar="VENV", help="an environment with pydantic-evals, inspect-ai, rapidfuzz"

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from proctor.cli.main import main
+from proctor.host.isolation import isolate
 
 
 class Said(NamedTuple):
@@ -77,6 +78,9 @@ def is_running(pid: int) -> bool:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Project:
     """An empty project, with the agents `main` (repeats its input) and `crash`."""
     monkeypatch.chdir(tmp_path)
+    for name in isolate(os.environ).missed_keys:
+        # What is said of them is no part of what is tested elsewhere.
+        monkeypatch.delenv(name)
     made = Project(tmp_path, capfd)
     made.write(
         "agent.py",

@@ -12,6 +12,8 @@ import pytest
 
 import proctor
 import proctor.eval
+import proctor.kind
+import proctor.testing
 
 SOURCE = Path(proctor.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -19,14 +21,14 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 def test_the_shop_window_is_sorted_and_whole() -> None:
     """Every name in `__all__` is there, once, in order."""
-    for window in (proctor, proctor.eval):
+    for window in (proctor, proctor.eval, proctor.kind, proctor.testing):
         assert sorted(set(window.__all__)) == window.__all__
         assert all(getattr(window, name) is not None for name in window.__all__)
 
 
 def test_public_names_say_what_they_are() -> None:
     """Each class and function in a shop window has a docstring."""
-    for window in (proctor, proctor.eval):
+    for window in (proctor, proctor.eval, proctor.kind, proctor.testing):
         for name in window.__all__:
             member = getattr(window, name)
             if inspect.isclass(member) or inspect.isfunction(member):
@@ -76,8 +78,10 @@ def test_only_the_wiring_reads_the_environment() -> None:
         )
     ]
 
-    # A worker puts back what a grader changed; a forked child takes on the environment that it is given.
-    assert {"wiring.py"} == set(readers) - {"engine/worker.py", "host/zygote_server.py"}
+    # A worker, and a process of scripts, puts back what a grader changed; a forked child takes on what it is given.
+    mending = {"engine/worker.py", "graders/python_scripts.py", "host/zygote_server.py"}
+    # What sends an agent's spans runs in the agent.
+    assert {"wiring.py"} == set(readers) - mending - {"_send.py", "trace.py"}
 
 
 def test_only_the_command_line_prints() -> None:

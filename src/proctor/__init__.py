@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from proctor.agents.options import AgentOptions
     from proctor.errors import ProctorError
     from proctor.evaluation import grade, load_suite, pick_agent, report, run
     from proctor.graders.base import GraderBase
@@ -29,10 +30,13 @@ if TYPE_CHECKING:
     from proctor.graders.similarity import Similarity
     from proctor.ports import GraderOptions, RunView
     from proctor.records.grade import Cause, Grade, Outcome, failed, inconclusive, passed, scalar
+    from proctor.records.judging import JudgeOptions
     from proctor.records.run import Record
     from proctor.records.suite import Test
+    from proctor.records.trace import LlmCall, ToolCall
 
 __all__ = [
+    "AgentOptions",
     "Cause",
     "Contains",
     "ExactMatch",
@@ -43,6 +47,8 @@ __all__ = [
     "GraderBase",
     "GraderOptions",
     "IsJson",
+    "JudgeOptions",
+    "LlmCall",
     "LlmJudge",
     "Number",
     "OneOf",
@@ -53,6 +59,7 @@ __all__ = [
     "RunView",
     "Similarity",
     "Test",
+    "ToolCall",
     "expect_command",
     "failed",
     "grade",
@@ -67,6 +74,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "agents.options": ("AgentOptions",),
     "errors": ("ProctorError",),
     "evaluation": ("grade", "load_suite", "pick_agent", "report", "run"),
     "graders.base": ("GraderBase",),
@@ -87,8 +95,10 @@ _HOMES = {
     "graders.similarity": ("Similarity",),
     "ports": ("GraderOptions", "RunView"),
     "records.grade": ("Cause", "Grade", "Outcome", "failed", "inconclusive", "passed", "scalar"),
+    "records.judging": ("JudgeOptions",),
     "records.run": ("Record",),
     "records.suite": ("Test",),
+    "records.trace": ("LlmCall", "ToolCall"),
 }
 _HOME_OF = {name: f"proctor.{home}" for home, names in _HOMES.items() for name in names}
 

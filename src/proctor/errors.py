@@ -5,6 +5,7 @@
     ├── SuiteError      a suite file, a fixture or a grading module is not usable
     ├── AgentError      the agent that was named cannot be started at all
     ├── JudgeError      a judge cannot answer
+    ├── ModelError      a language model cannot be asked, or does not answer
     ├── StoreError      a run directory cannot be read or written
     └── UnknownName     a name that nothing answers to
 
@@ -15,7 +16,20 @@ command line prints it as sentences, without a traceback.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
+
+ModelErrorKind: TypeAlias = Literal[
+    "no_key",
+    "auth",
+    "out_of_credit",
+    "rate_limit",
+    "not_found",
+    "timeout",
+    "unavailable",
+    "bad_request",
+    "missing_extra",
+]
+"""Why a model was not asked, or did not answer."""
 
 
 class Fault(NamedTuple):
@@ -77,6 +91,34 @@ class AgentError(ProctorError):
 
 class JudgeError(ProctorError):
     """A judge cannot answer."""
+
+
+class ModelError(ProctorError):
+    """A language model cannot be asked, or does not answer.
+
+    Attributes:
+        kind: `no_key`, `auth`, `out_of_credit`, `rate_limit`, `not_found`, `timeout`, `unavailable`, `bad_request` or
+            `missing_extra`.
+        retry_after_s: how long the provider asks to wait; None when it does not say.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        fix: str,
+        where: str = "",
+        kind: ModelErrorKind = "unavailable",
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(what, fix=fix, where=where)
+        self.kind: ModelErrorKind = kind
+        self.retry_after_s = retry_after_s
+
+    @property
+    def is_transient(self) -> bool:
+        """True when the same question may be answered a little later."""
+        return self.kind in ("rate_limit", "unavailable")
 
 
 class StoreError(ProctorError):

@@ -24,10 +24,12 @@ import msgspec
 
 from proctor import wiring
 from proctor.errors import SuiteError, UsageError
-from proctor.records.exits import ExitCode
+from proctor.options import premises_of, run_options
+from proctor.records.judging import JudgeOptions
 
 # `from proctor import *` in a grading module takes these names: what they need is imported when they are called.
 if TYPE_CHECKING:
+    from proctor.agents.options import AgentOptions
     from proctor.engine.execute import Event, RunSummary, Work
     from proctor.engine.planning import Resumption, RunOptions
     from proctor.engine.preflight import Checked
@@ -96,9 +98,15 @@ def load_suite(
         source = settings.get("suite").value
         base = settings.folder or base
     if source is None:
+        found = load.conventional_suite(
+            settings.get("evals").value, folder=base, base=wiring.here(), allow_credentials=allow_credentials
+        )
+        if found is not None:
+            return load.select(found, selection or load.Selection())
         raise UsageError(
             "no suite is named",
-            fix="Name one with --suite S, set `suite` in the settings, or give one input with --input TEXT.",
+            fix="Name one with --suite S, set `suite` in the settings, put typed suites into evals/, or give one "
+            "input with --input TEXT.",
         )
     cache = settings.path("git_cache", base=base) or wiring.cache_folder() / "git"
     suite = load.load_suite(str(source), base=base, git_cache=cache, allow_credentials=allow_credentials)
@@ -106,21 +114,35 @@ def load_suite(
 
 
 def pick_agent(
-    name: str | None = None, *, command: str | None = None, stdin: bool = False, suite: Suite | None = None
+    name: str | None = None,
+    *,
+    command: str | None = None,
+    stdin: bool = False,
+    options: AgentOptions | None = None,
+    suite: Suite | None = None,
 ) -> Agent:
     """The agent that a name or a command stands for.
 
     Args:
-        name: `path/agent.py:function`, `package.module:function`, `solution` or `noop`.
+        name: `path/agent.py:function`, `package.module:function`, `http://host/path`, `model:provider/name`,
+            `path/agent.agency:node`, `solution`, `noop`, or a kind that was installed.
         command: a command line instead of a name; `{input}` stands for the input.
         stdin: the command is given its input on standard input.
+        options: what else is said of the agent, such as headers of an endpoint.
         suite: the suite whose solutions `solution` runs.
 
     Raises:
-        UsageError: neither or both are given.
+        UsageError: neither or both are given, or an option does not belong to it.
         AgentError: the name follows no known form.
     """
-    return wiring.agent_named(name, command, stdin=stdin, suite=suite)
+    from proctor import load
+    from proctor.agents.options import AgentOptions
+
+    options = options or AgentOptions()
+    if stdin:
+        options = msgspec.structs.replace(options, stdin=True)
+    found = load.find_settings(wiring.here()).get("agency_cmd").value
+    return wiring.agent_named(name, command, options, agency_cmd=found, suite=suite)
 
 
 def check(suite: Suite, *, will_grade: bool = False) -> Checked:
@@ -192,22 +214,27 @@ def run(
     from proctor.engine.execute import Work, begin, execute
     from proctor.engine.planning import plan_trials
     from proctor.host.cancel import Cancel
+    from proctor.load import select_host
     from proctor.stores.group import GroupDir
 
+    suite = select_host(suite, agent.identity.kind)
     options = options or run_options(trials=trials, timeout_s=timeout_s, parallel=parallel)
+    path = Path(out) if out is not None else new_group()
+    premises = premises_of(options, suite, agent, out=path)
     own = cancel or Cancel()
     try:
-        agent.prepare([entry.test for entry in suite.tests])
+        agent.prepare([entry.test for entry in suite.tests], premises.surroundings)
+        notices = tuple(getattr(agent, "notices", ()))
         checked = check(suite, will_grade=will_grade)
         work = Work(
             suite=suite,
             agent=agent,
             checked=checked,
             options=options,
+            premises=premises,
             platform=wiring.platform(),
             trials=plan_trials(suite, options),
         )
-        path = Path(out) if out is not None else new_group()
         group = GroupDir.reopen(path) if resume else GroupDir.create(path)
         try:
             if group.plan() is None:
@@ -219,9 +246,10 @@ def run(
             group.finish()
     finally:
         agent.close()
+        premises.close()
         if cancel is None:
             own.close()
-    return Group(path=group.path, summary=summary, warnings=(*checked.warnings, *group.warnings))
+    return Group(path=group.path, summary=summary, warnings=(*notices, *checked.warnings, *group.warnings))
 
 
 def _left_open(work: Work, group: GroupDir, resume: Resume) -> Work:
@@ -265,41 +293,22 @@ def prove(
     """
     from proctor.engine.checking import Bench
     from proctor.host.cancel import Cancel
+    from proctor.load.judging import judge_setup
 
     checked = check(suite, will_grade=True)
+    options = run_options(parallel=parallel)
+    premises = premises_of(options, suite)
     own = cancel or Cancel()
     try:
-        options = run_options(parallel=parallel)
-        bench = Bench(options, wiring.platform(), own, on_start=on_start, on_event=on_event)
+        judges = judge_setup(JudgeOptions())
+        bench = Bench(
+            options, premises, wiring.platform(), own, judges=judges, on_start=on_start, on_event=on_event
+        )
         return bench.prove(suite, checked)
     finally:
+        premises.close()
         if cancel is None:
             own.close()
-
-
-def run_options(
-    *,
-    trials: int | None = None,
-    timeout_s: float | None = None,
-    parallel: int | None = None,
-    max_failures: int | None = None,
-    work_root: Path | None = None,
-) -> RunOptions:
-    """How a suite is run: what is given here, and the project's settings for what is not."""
-    from proctor import load
-    from proctor.engine.planning import RunOptions
-
-    settings = load.find_settings(wiring.here())
-    return RunOptions(
-        trials=trials,
-        timeout_s=timeout_s,
-        default_trials=settings.get("trials").value,
-        default_timeout_s=settings.get("timeout").value,
-        parallel=parallel if parallel is not None else settings.get("parallel").value,
-        work_root=work_root or settings.path("work_root", base=wiring.here()),
-        max_failures=max_failures,
-        environment=wiring.environment(),
-    )
 
 
 def new_group() -> Path:
@@ -314,6 +323,8 @@ def new_group() -> Path:
 def grade(
     *paths: str | Path | Group,
     suite: Suite | None = None,
+    goal: str | None = None,
+    judges: JudgeOptions | None = None,
     diff: bool = False,
     parallel: int | None = None,
     on_start: Callable[[int], None] = lambda _: None,
@@ -325,40 +336,53 @@ def grade(
         paths: run directories, groups, or folders of groups.
         suite: grade with the graders, `expected`, `goal` and `metadata` that this suite has now, by test id;
             without it, with what each run holds.
+        goal: judge every run by this, or by its test's own goal, with the built-in goal judge alone.
+        judges: which model judges ask, and what that may cost.
         diff: say which verdicts moved against the round before.
         parallel: runs graded at once.
         on_start: called with the number of runs.
         on_done: called from any thread with the name of each run that was graded.
 
     Raises:
-        UsageError: no path is given.
+        UsageError: no path is given, or a suite and a goal are.
         StoreError: a path does not exist, or holds no run.
         SuiteError: the suite's graders are not usable.
     """
     if not paths:
         raise UsageError("no run is named", fix="Name a run directory, a group, or a folder of groups.")
+    if goal is not None and (suite is not None or not goal.strip()):
+        raise UsageError(
+            "a goal and a suite are named" if goal.strip() else "the goal is empty",
+            fix="Leave --suite away: the suite's graders bring their own goals. Or give LlmJudge(goal=...) there.",
+        )
     from proctor.engine.grading import RunGrader, as_recorded
-    from proctor.engine.regrading import todays
+    from proctor.engine.judging import JudgeDesk
+    from proctor.engine.regrading import by_goal, todays
     from proctor.engine.reporting import moved_in, report_found
     from proctor.host.durable import sync
+    from proctor.load.judging import judge_setup
     from proctor.stores.discover import discover
 
     groups = discover(path.path if isinstance(path, Group) else Path(path) for path in paths)
     runs = [run_dir for group in groups for run_dir in group.runs]
     with ExitStack() as stack:
-        resolve = as_recorded
+        resolve = as_recorded if goal is None else by_goal(goal)
         if suite is not None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="proctor-suite-")))
             resolve = todays(suite, check(suite, will_grade=True), folder)
         on_start(len(runs))
+        desk = stack.enter_context(JudgeDesk(judge_setup(judges or JudgeOptions())))
+        at_once = parallel or min(4, os.cpu_count() or 1)
         grader = stack.enter_context(
-            RunGrader(wiring.environment(), parallel=parallel or min(4, os.cpu_count() or 1), resolve=resolve)
+            RunGrader(wiring.environment(), parallel=at_once, resolve=resolve, desk=desk)
         )
         grader.grade(runs, lambda run_dir: on_done(run_dir.name))
     for folder in {group.path.stat().st_dev: group.path for group in groups}.values():
         sync(folder)
-    found = report_found(groups, grader.warnings)
-    found = msgspec.structs.replace(found, unrecorded=tuple(sorted(grader.unrecorded)))
+    found = report_found(groups, [*grader.warnings, *desk.warnings])
+    found = msgspec.structs.replace(
+        found, unrecorded=tuple(sorted(grader.unrecorded)), over_budget=desk.ran_out
+    )
     return msgspec.structs.replace(found, moved=moved_in(runs)) if diff else found
 
 
@@ -371,17 +395,3 @@ def report(*paths: str | Path | Group) -> Report:
     from proctor.engine.reporting import report_paths
 
     return report_paths(path.path if isinstance(path, Group) else Path(path) for path in paths)
-
-
-def worse(one: int, other: int) -> ExitCode:
-    """The worse of two exit codes: what could not be done, then a failed gate, a failed agent, the unclear."""
-    order = (
-        ExitCode.CANNOT,
-        ExitCode.INTERRUPTED,
-        ExitCode.OUT_OF_BUDGET,
-        ExitCode.GATE_FAILED,
-        ExitCode.AGENT_FAILED,
-        ExitCode.INCONCLUSIVE,
-        ExitCode.OK,
-    )
-    return next(code for code in order if code in (one, other))

@@ -15,8 +15,49 @@ import msgspec
 from proctor.records.annotation import Annotations, Row
 from proctor.records.grade import Cause, Grade
 from proctor.records.json_value import Json
-from proctor.records.run import AgentIdentity, Attempt, Limits, Record, RunFacts
+from proctor.records.run import AgentIdentity, Attempt, Ending, Limits, Record, RunFacts
 from proctor.records.suite import Test
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
+    """How a program has to be started so that what holds for its trial holds for it.
+
+    Attributes:
+        argv: the program's path and its arguments.
+        environment: all of its environment.
+        cwd: where it is started, which need not be where it then stands.
+        status: a file that says how the program ended, where what is started is not the program itself.
+    """
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+    cwd: Path
+    status: Path | None = None
+
+
+class Exceeded(msgspec.Struct, frozen=True, kw_only=True):
+    """A trial has used up what it may use.
+
+    Attributes:
+        ending: how the trial ends for it.
+        message: what was used up, in a sentence.
+    """
+
+    ending: Ending
+    message: str
+
+
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+    """What is the same for every trial of one invocation.
+
+    Attributes:
+        environment: what the agent's own code is loaded with; the operator's credentials are not in it.
+        is_confined: every process of a trial has to be started as its place says, so that nothing may be kept
+            ready outside of it.
+    """
+
+    environment: Mapping[str, str]
+    is_confined: bool = False
 
 
 class Place(Protocol):
@@ -49,7 +90,29 @@ class Place(Protocol):
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The environment to start the agent with."""
+        """The environment of the agent, as it sees it."""
+        ...
+
+    @property
+    def own_trace(self) -> Path:
+        """A file that takes OTLP/JSON, one TracesData a line: calls that the kind of agent itself has seen."""
+        ...
+
+    def as_seen(self, path: Path) -> str:
+        """A path in this folder as the agent sees it, which in a sandbox is another."""
+        ...
+
+    def launch(self, argv: Sequence[str], more: Mapping[str, str] | None = None) -> Launch:
+        """How to start a program of this trial, with the agent's environment and `more`."""
+        ...
+
+    def exceeded(self) -> Exceeded | None:
+        """What the trial has used up by now; None while it may go on. Asked several times a second."""
+        ...
+
+    @property
+    def bounds_told(self) -> dict[str, Any] | None:
+        """What a process that is forked for the trial, and not launched, has to put on itself; see `Zygote.spawn`."""
         ...
 
 
@@ -67,15 +130,25 @@ class Cancel(Protocol):
 
 
 class Agent(Protocol):
-    """What is under test."""
+    """What is under test.
+
+    It may also have `notices`, sentences that the operator is told once when it is prepared; `files`, paths that its
+    programs have to see in a sandbox, and `credentials`, names of variables of the operator's without which it cannot
+    work, both known before it is prepared; and `artifact_of(test)`, the `SeedPlan` of the files under test that a
+    trial of this test is given, or None.
+    """
 
     @property
     def identity(self) -> AgentIdentity:
         """Which agent this is."""
         ...
 
-    def prepare(self, tests: Sequence[Test]) -> None:
+    def prepare(self, tests: Sequence[Test], surroundings: Surroundings) -> None:
         """Check, before anything runs, that these tests can be given to this agent.
+
+        Args:
+            tests: those that will be run.
+            surroundings: what will hold for all of their trials.
 
         Raises:
             AgentError: the agent cannot be started, or cannot take these inputs.
@@ -107,6 +180,8 @@ class GraderOptions(msgspec.Struct, frozen=True, kw_only=True):
         scale: whether it gives numbers or passes and fails, where that is known before it grades.
         reads: what it looks at beside the workdir: `holdout`, which its tests must then have; `fixture`, which is
             then kept with the run.
+        exit_code: a command that ends with this code has ended well, whatever it is; None where that is nothing to
+            this grader.
     """
 
     name: str
@@ -120,6 +195,7 @@ class GraderOptions(msgspec.Struct, frozen=True, kw_only=True):
     failure_cause: Cause | None = None
     scale: Literal["binary", "scalar"] | None = None
     reads: tuple[Literal["fixture", "holdout"], ...] = ()
+    exit_code: int | None = None
 
 
 class RunView(msgspec.Struct, frozen=True, kw_only=True, weakref=True):
@@ -134,6 +210,7 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True, weakref=True):
         base: folder of the grading module, to which its own files are relative.
         fixture: the files that the workdir started with, for a grader that reads them; None when there were none.
         holdout: files that the agent never saw; None when the test has none.
+        artifact: what the agent carried to be tested; None when that was nothing.
         environment: what a program that the grader starts may be given.
     """
 
@@ -145,6 +222,7 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True, weakref=True):
     base: Path
     fixture: Path | None = None
     holdout: Path | None = None
+    artifact: Path | None = None
     environment: Mapping[str, str] = {}
 
 

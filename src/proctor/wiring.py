@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from proctor.agents.options import AgentOptions
+    from proctor.judges.setup import JudgeSetup
     from proctor.ports import Agent
+    from proctor.records.judging import JudgeOptions
     from proctor.records.run import Platform
     from proctor.records.suite import Suite
 
@@ -32,6 +35,26 @@ def cache_folder() -> Path:
 
     named = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(named) if named.startswith("/") else Path.home() / ".cache") / "proctor"
+
+
+def judge_setup(options: JudgeOptions, *, model: str | None, agency_cmd: str | None) -> JudgeSetup:
+    """How judges are asked: as the options say, else PROCTOR_JUDGE_MODEL, else the settings.
+
+    Args:
+        options: what the user says for this command.
+        model: the settings' `judge_model`.
+        agency_cmd: the settings' `agency_cmd`.
+    """
+    from proctor.judges.setup import DEFAULT_COMMAND, JudgeSetup
+
+    found = environment()
+    return JudgeSetup(
+        model=options.model or found.get("PROCTOR_JUDGE_MODEL", "").strip() or model,
+        max_cost_usd=options.max_cost_usd,
+        answers=cache_folder() / "judge-answers" if options.use_cache else None,
+        environment=found,
+        agency=agency_cmd or DEFAULT_COMMAND,
+    )
 
 
 def user_name() -> str:
@@ -67,16 +90,22 @@ def platform() -> Platform:
 
 
 def agent_named(
-    positional: str | None, command: str | None, *, stdin: bool = False, suite: Suite | None = None
+    positional: str | None,
+    command: str | None,
+    options: AgentOptions,
+    *,
+    agency_cmd: str | None = None,
+    suite: Suite | None = None,
 ) -> Agent:
     """The agent that a command line names: the positional AGENT, or --agent-cmd, and exactly one of them.
 
     Args:
-        stdin: the command is given its input on standard input.
+        options: what else is said of it.
+        agency_cmd: the tool that compiles `.agency` files; `$PROCTOR_AGENCY_CMD` comes before it.
         suite: what it will be run over, where that is known.
 
     Raises:
-        UsageError: none or both are given.
+        UsageError: none or both are given, or an option does not belong to it.
         AgentError: the text follows no known form.
     """
     from proctor.errors import UsageError
@@ -90,16 +119,18 @@ def agent_named(
     if command is not None:
         from proctor.agents.command import CommandAgent
 
-        return CommandAgent(command, launch_dir=here(), stdin=stdin)
-    if stdin:
-        raise UsageError(
-            "--stdin belongs to --agent-cmd: a Python function gets its input as an argument",
-            fix="Leave --stdin away, or name a command with --agent-cmd.",
-        )
-    from proctor.agents.grammar import parse_agent
+        options.require("a command", ("stdin",))
+        return CommandAgent(command, launch_dir=here(), stdin=options.stdin)
+    from proctor.agents.grammar import Standpoint, parse_agent
 
     assert positional is not None
-    return parse_agent(positional, launch_dir=here(), suite=suite)
+    standpoint = Standpoint(
+        launch_dir=here(),
+        environment=environment(),
+        agency_cmd=os.environ.get("PROCTOR_AGENCY_CMD") or agency_cmd,
+        suite=suite,
+    )
+    return parse_agent(positional, options, standpoint=standpoint)
 
 
 def new_group_path(folder: Path) -> Path:

@@ -7,11 +7,13 @@ import pytest
 
 from proctor.host.cancel import Cancel
 from proctor.host.place import Place
+from proctor.ports import Surroundings
 from proctor.records.run import Attempt, Limits
 from proctor.records.suite import Test
 
 TEST = Test(id="t")
 LIMITS = Limits(timeout_s=10)
+HERE = Surroundings(environment=dict(os.environ))
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def attempt(place_for) -> Callable[..., Attempt]:
     def once(agent, test=TEST, limits=LIMITS, cancel=None, place=None) -> Attempt:
         cancel = cancel or Cancel()
         try:
-            agent.prepare([test])
+            agent.prepare([test], HERE)
             return agent.attempt(test, place or place_for(test), limits, cancel)
         finally:
             agent.close()

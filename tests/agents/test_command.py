@@ -12,6 +12,7 @@ from proctor.errors import AgentError
 from proctor.host.cancel import Cancel
 from proctor.records.run import Ending, Limits
 from proctor.records.suite import Test
+from tests.agents.conftest import HERE
 
 SHOW = "import sys, json; print(json.dumps(sys.argv[1:]))"
 
@@ -134,7 +135,7 @@ def test_command_that_cannot_be_split(command, text, says):
 def test_program_that_cannot_be_started_is_found_before_the_run(command, text, says):
     """A program that is missing or not executable is an error that names it and the fix."""
     with pytest.raises(AgentError, match=says):
-        command(text).prepare([Test(id="t", input="a")])
+        command(text).prepare([Test(id="t", input="a")], HERE)
 
 
 def test_relative_entries_of_the_search_path_are_the_users(launch, attempt):
@@ -151,7 +152,7 @@ def test_placeholder_without_an_input_names_every_such_test(command):
     tests = [Test(id="has", input="a"), Test(id="lacks"), Test(id="lacks-too")]
 
     with pytest.raises(AgentError) as caught:
-        command("cat {input}").prepare(tests)
+        command("cat {input}").prepare(tests, HERE)
     assert ["test 'lacks'", "test 'lacks-too'"] == [fault.where for fault in caught.value.faults]
     assert "take {input} out" in caught.value.fix
 
@@ -162,8 +163,8 @@ def test_input_that_is_no_argument_is_refused_with_the_other_ways(command, given
     test = Test(id="big", input=given)
 
     with pytest.raises(AgentError, match=r"(?s)big.*input_file.*PROCTOR_INPUT.*--stdin"):
-        command("cat {input}").prepare([test])
-    command("cat {input_file}").prepare([test])
+        command("cat {input}").prepare([test], HERE)
+    command("cat {input_file}").prepare([test], HERE)
 
 
 def test_largest_input_that_fits_is_given(command, attempt):
@@ -267,7 +268,7 @@ def test_program_that_cannot_be_executed_is_a_harness_failure(command, attempt, 
     (launch / "broken.sh").chmod(0o755)
     ended = attempt(command("./broken.sh"))
 
-    assert (Ending.HARNESS_FAILURE, "FileNotFoundError") == (ended.ending, ended.defect.type)
+    assert (Ending.HARNESS_FAILURE, "no-program") == (ended.ending, ended.defect.type)
     assert "broken.sh" in ended.defect.message
 
 

@@ -1,5 +1,6 @@
 """Function agents: a module imported once, and a fork for each trial."""
 
+import os
 import textwrap
 import threading
 import time
@@ -12,6 +13,7 @@ from proctor.errors import AgentError
 from proctor.host.cancel import Cancel
 from proctor.records.run import Ending, Limits
 from proctor.records.suite import Test
+from tests.agents.conftest import HERE
 
 AGENT = """
 import asyncio, dataclasses, enum, os, sys, time
@@ -335,7 +337,7 @@ def test_state_is_not_shared_between_trials(agent, place_for):
     """A module is imported once, and each trial finds it as it was then."""
     counting = agent("count")
     test = Test(id="t")
-    counting.prepare([test])
+    counting.prepare([test], HERE)
     outputs = [counting.attempt(test, place_for(test), Limits(), Cancel()).output for _ in range(3)]
     counting.close()
 
@@ -346,7 +348,7 @@ def test_trials_in_parallel_get_their_own_answers(agent, place_for):
     """Many threads attempt at once, and none gets another's output."""
     echo = agent("echo")
     tests = [Test(id=f"t{number}", input=number) for number in range(16)]
-    echo.prepare(tests)
+    echo.prepare(tests, HERE)
     outputs: dict[int, object] = {}
 
     def one(number):
@@ -392,7 +394,7 @@ def test_random_numbers_are_as_in_a_new_interpreter(launch, place_for, seeding, 
     text = f"import random\n{seeding}\ndef main(): return random.random()"
     agent = FunctionAgent(module(launch, text), launch_dir=launch)
     test = Test(id="t")
-    agent.prepare([test])
+    agent.prepare([test], HERE)
     one, other = (agent.attempt(test, place_for(test), Limits(), Cancel()).output for _ in range(2))
     agent.close()
 
@@ -483,7 +485,7 @@ def test_function_that_kills_its_parent_harms_no_trial(launch, place_for):
     """
     agent = FunctionAgent(module(launch, text), launch_dir=launch)
     tests = [Test(id="kills", input=True), Test(id="after", input=False)]
-    agent.prepare(tests)
+    agent.prepare(tests, HERE)
     attempts = [agent.attempt(test, place_for(test), Limits(), Cancel()) for test in tests]
     agent.close()
 
@@ -513,14 +515,14 @@ def test_result_that_is_larger_than_anybody_can_keep(launch, attempt):
 def test_function_that_cannot_be_called_is_found_before_the_run(agent, name, says):
     """A missing name, one that is no function, and a missing input are errors with a proposal."""
     with pytest.raises(AgentError, match=says):
-        agent(name).prepare([Test(id="lacks")])
+        agent(name).prepare([Test(id="lacks")], HERE)
 
 
 @pytest.mark.parametrize("name", ["nothing", "two"])
 def test_function_that_takes_no_single_argument_is_refused_for_an_input(agent, name):
     """Every test with an input is named, with both fixes."""
     with pytest.raises(AgentError) as caught:
-        agent(name).prepare([Test(id="a", input=1), Test(id="b", input=2)])
+        agent(name).prepare([Test(id="a", input=1), Test(id="b", input=2)], HERE)
     assert ["test 'a'", "test 'b'"] == [fault.where for fault in caught.value.faults]
     assert "exactly one parameter" in caught.value.fix
 
@@ -539,7 +541,7 @@ def test_import_that_fails_is_an_error_that_points_into_the_users_file(launch, t
     name = module(launch, text)
 
     with pytest.raises(AgentError, match=says) as caught:
-        FunctionAgent(name, launch_dir=launch).prepare([])
+        FunctionAgent(name, launch_dir=launch).prepare([], HERE)
     assert "function_child" not in str(caught.value)
 
 
@@ -547,7 +549,7 @@ def test_import_that_fails_is_an_error_that_points_into_the_users_file(launch, t
 
 
 def test_module_that_starts_threads_gets_a_fresh_interpreter_each_time(launch, place_for):
-    """A fork would lose its threads, so that every trial imports the module anew, and says so."""
+    """A fork would lose its threads, so that every trial imports the module anew; that is said once."""
     text = """
         import threading, time
         alive = []
@@ -561,13 +563,40 @@ def test_module_that_starts_threads_gets_a_fresh_interpreter_each_time(launch, p
     agent = FunctionAgent(module(launch, text), launch_dir=launch)
     test = Test(id="t", input="x")
     place = place_for(test)
-    agent.prepare([test])
+    agent.prepare([test], HERE)
     attempts = [agent.attempt(test, where, Limits(), Cancel()) for where in (place, place_for(test))]
     agent.close()
 
     assert [[True, [1, "x"]]] * 2 == [ended.output for ended in attempts]
-    assert [True, True] == ["fresh interpreter" in note for ended in attempts for note in ended.notes]
+    assert ((), ()) == tuple(ended.notes for ended in attempts)
+    assert ["fresh interpreter" in notice and "threads" in notice for notice in agent.notices] == [True]
     assert "said\n" == place.stdout.read_text()
+
+
+def test_module_that_sets_up_opentelemetry_gets_a_fresh_interpreter_each_time(launch, place_for):
+    """A provider's exporters do not outlive a fork; one that only imports the API is forked."""
+    pytest.importorskip("opentelemetry.sdk")
+    api = "import os\nfrom opentelemetry import trace\ndef main():\n    return os.getppid()\n"
+    sdk = "from opentelemetry.sdk.trace import TracerProvider\ntrace.set_tracer_provider(TracerProvider())\n"
+    for text, is_fresh in ((api, False), (api + sdk, True)):
+        agent = FunctionAgent(module(launch, text), launch_dir=launch)
+        test = Test(id="t")
+        agent.prepare([test], HERE)
+        parent = agent.attempt(test, place_for(test), Limits(timeout_s=30), Cancel()).output
+        agent.close()
+
+        assert is_fresh is bool(agent.notices)
+        assert is_fresh is (parent == os.getpid())
+
+
+def test_fresh_that_was_asked_for_is_not_announced(launch):
+    """Who asked for it knows."""
+    text = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\ndef main(): ..."
+    agent = FunctionAgent(module(launch, text), launch_dir=launch, fresh=True)
+    agent.prepare([Test(id="t")], HERE)
+    agent.close()
+
+    assert () == agent.notices
 
 
 def test_fresh_on_request(agent, attempt):

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from proctor.host import procfs
+from proctor.host.cgroups import remove_group, trees_for
 from proctor.host.leftovers import end_process, left_folders, left_processes, remove_folder
 from tests.conftest import is_running
 
@@ -207,7 +208,7 @@ def test_folder_of_another_user_is_not_left_behind(space):
 
 
 def test_what_a_killed_run_leaves_is_found(tmp_path, space):
-    """The folders of a run are in use while it runs, and left behind after a SIGKILL of its proctor."""
+    """The folders of a run, one of them for all its trials, are in use while it runs, and left behind after a SIGKILL."""
     test = tmp_path / "suite" / "one"
     test.mkdir(parents=True)
     (test / "test.json").write_text('{"input": "x"}')
@@ -238,4 +239,30 @@ def test_what_a_killed_run_leaves_is_found(tmp_path, space):
     while not left_folders(space) and time.monotonic() < give_up:
         time.sleep(0.02)
 
-    assert ([], 1) == (while_it_runs, len(left_folders(space)))
+    assert ([], 2) == (while_it_runs, len(left_folders(space)))
+
+
+@pytest.mark.skipif(not trees_for(["pids"]), reason="no control group can be made here")
+def test_a_control_group_of_a_killed_proctor_is_found(project):
+    """With what lives in it, which ends when the group is removed."""
+    folder = trees_for(["pids"])[0].folder / f"proctor-{GONE}-0123456789ab"
+    folder.mkdir()
+    child = subprocess.Popen(["sleep", "60"])
+    try:
+        (folder / "cgroup.procs").write_text(str(child.pid))
+        found = project("doctor", "--json").json
+
+        assert [None] == [left["cleaned"] for left in found["groups"] if left["what"] == str(folder)]
+        assert remove_group(folder)
+        assert -signal.SIGKILL == child.wait(10)
+    finally:
+        child.kill()
+        child.wait()
+        remove_group(folder)
+
+
+def test_whether_there_can_be_a_sandbox_is_said(project, monkeypatch):
+    """Tried out; without bubblewrap, what to install."""
+    monkeypatch.setenv("PATH", str(project.root))
+
+    assert "Install the package `bubblewrap`" in project("doctor", "--json").json["sandbox"]

@@ -104,8 +104,10 @@ def test_settings_come_from_the_nearest_file_upward(project: Project) -> None:
     project.write("proctor.toml", 'suite = "suite"\ntrials = 2\nparallel = 2\n')
     said = project("config")
 
-    assert "trials       2      proctor.toml:2" in said.out
-    assert "timeout      60     default" in said.out
+    rows = [line.split()[:3] for line in said.out.splitlines()]
+
+    assert ["trials", "2", "proctor.toml:2"] in rows
+    assert ["timeout", "60", "default"] in rows
     assert 6 == len(project("run", "agent.py", "--dry-run", "--json").json)
     assert 3 == len(project("run", "agent.py", "--dry-run", "--json", "--trials", 1).json)
 
@@ -210,7 +212,7 @@ def test_a_fixture_that_changes_while_a_suite_runs_is_nobodys_evidence(project: 
 
     assert 3 == said.code
     assert (
-        "  b  harness-failure  The file 'in.txt' of the fixture has changed since the run was planned."
+        "  b  harness-failure (test: fixture)  The file 'in.txt' of the fixture has changed since the run was planned."
         in said.out
     )
     assert 1 == project.grade().json["groups"][0]["harness_failures"]

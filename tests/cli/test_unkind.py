@@ -134,7 +134,7 @@ def test_a_secret_that_is_no_text_is_taken_out(project: Project, monkeypatch: py
     monkeypatch.setenv("SERVICE_TOKEN", "correct\udce9horse\udcffbattery")
     agent(project, "os.write(1, os.environb[b'SERVICE_TOKEN'])")
     project.test("t", GRADERS)
-    said = project.run()
+    said = project.run("agent.py", "--pass-env", "SERVICE_TOKEN")
 
     assert 0 == said.code, said
     assert b"[redacted SERVICE_TOKEN]" == (project.root / "group/t/stdout.log").read_bytes()
@@ -164,7 +164,7 @@ def test_an_agent_of_ones_own_that_answers_no_json_costs_its_own_trial_alone(pro
     class Own:
         identity = AgentIdentity(kind="own", label="mine")
 
-        def prepare(self, tests: object) -> None: ...
+        def prepare(self, tests: object, surroundings: object) -> None: ...
 
         def attempt(self, test: Any, *_: object) -> Attempt:
             return Attempt(ending=Ending.OK, output=object() if test.id == "a" else "fine")
@@ -533,19 +533,29 @@ def fill(disk: Path) -> Path:
             return filler
 
 
-def test_on_a_full_disk_what_cannot_be_recorded_is_said(project: Project, small_disk: Path) -> None:
-    """Finished runs stay whole, the others are named, and after making room a resume goes on."""
+def test_on_a_full_disk_what_does_not_fit_is_a_fault_of_the_machine(
+    project: Project, small_disk: Path
+) -> None:
+    """Finished runs stay whole, the others are recorded without their files, and after making room a resume goes on."""
     agent(project, "open('big', 'wb').write(os.urandom(700_000))")
     for name in "abcd":
         project.test(name, GRADERS)
     group = small_disk / "group"
     said = project.run(out=str(group))
     there = {path.parent.name: path.read_bytes() for path in group.glob("*/run.json")}
+    endings = {name: json.loads(content)["ending"] for name, content in there.items()}
     verified = project("verify", group)
 
-    assert (1, True) == (said.code, is_inert(said))
-    assert {"a", "b"} == there.keys()
-    assert "  c  not recorded  the run cannot be recorded: No space left on device\n" in said.out
+    assert (3, True) == (said.code, is_inert(said))
+    assert {"a": "ok", "b": "ok", "c": "harness-failure", "d": "harness-failure"} == endings
+    assert (
+        "  c  harness-failure (harness: disk-full)  the run cannot be recorded: No space left on device. "
+        in said.out
+    )
+    assert (
+        "It had ended with ok; nothing that it left is kept."
+        in facts(project, str(group / "c"))["defect"]["message"]
+    )
     assert (0, False) == (verified.code, (group / ".staging").exists())
     subprocess.run(["mount", "-o", "remount,size=8m", small_disk], check=True)
     assert 0 == project.run("agent.py", "--resume", out=str(group)).code

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proctor.records.trace import LlmCall, Metrics, ToolCall, Trace
+from proctor.records.trace import LlmCall, Metrics, ModelUse, ToolCall, Trace
 from proctor.stores.tracefile import read_trace
 
 TRACE = "5b8efff798038103d269b633813fc60c"
@@ -84,7 +84,15 @@ def test_a_whole_trace_without_model_calls_costs_0(tmp_path: Path) -> None:
     trace = read(tmp_path, document(span(1)) + "\n")
 
     assert (
-        Metrics(llm_calls=0, tool_calls=0, tokens_in_total=0, tokens_out_total=0, cost_usd_total=0.0),
+        Metrics(
+            llm_calls=0,
+            tool_calls=0,
+            retries=0,
+            errors=0,
+            tokens_in_total=0,
+            tokens_out_total=0,
+            cost_usd_total=0.0,
+        ),
         (),
     ) == (
         trace.metrics,
@@ -113,7 +121,9 @@ def test_a_trace_that_is_not_whole_adds_up_to_nothing(tmp_path: Path, text: str)
     """What can be read is there; sums are None, since more may have happened."""
     trace = read(tmp_path, text)
 
-    assert Metrics(models=("small",)) == trace.metrics
+    assert Metrics(models=("small",), cost_unknown="the trace is not whole") == trace.metrics
+    assert (trace.at_least.llm_calls or 0) >= 1
+    assert (trace.at_least.cost_usd_total or 0.0) >= 0.01
     assert "small" == trace.events[0].model  # type: ignore[union-attr]
 
 
@@ -130,17 +140,21 @@ def test_sums_are_over_all_calls(tmp_path: Path) -> None:
         Metrics(
             llm_calls=2,
             tool_calls=0,
+            retries=0,
+            errors=0,
             tokens_in_total=20,
             tokens_out_total=10,
             cost_usd_total=0.02,
+            cost_source="trace",
             models=("small",),
+            by_model=(ModelUse(model="small", calls=2, tokens_in=20, tokens_out=10, cost_usd=0.02),),
         )
         == trace.metrics
     )
 
 
 def test_one_call_without_a_price_makes_the_cost_unknown(tmp_path: Path) -> None:
-    """The other numbers are known all the same; no price is looked up anywhere."""
+    """The other numbers are known all the same, and why it is unknown is said."""
     unpriced = {
         "gen_ai.operation.name": "chat",
         "gen_ai.usage.input_tokens": 1,
@@ -149,6 +163,7 @@ def test_one_call_without_a_price_makes_the_cost_unknown(tmp_path: Path) -> None
     metrics = read(tmp_path, document(chat(1), span(2, attributes=unpriced)) + "\n").metrics
 
     assert (None, 2, 11) == (metrics.cost_usd_total, metrics.llm_calls, metrics.tokens_in_total)
+    assert "1 of 2 model calls: the trace does not say it" == metrics.cost_unknown
 
 
 @pytest.mark.parametrize(
@@ -186,7 +201,15 @@ def test_a_model_call_is_known_by_every_name(tmp_path: Path, attributes: dict[st
     trace = read(tmp_path, document(span(1, attributes=attributes, lasts=2.5)) + "\n")
 
     assert (
-        LlmCall(model="m-1", provider="acme", tokens_in=7, tokens_out=3, cost_usd=0.5, duration_s=2.5),
+        LlmCall(
+            model="m-1",
+            provider="acme",
+            tokens_in=7,
+            tokens_out=3,
+            cost_usd=0.5,
+            cost_source="trace",
+            duration_s=2.5,
+        ),
     ) == trace.events
 
 

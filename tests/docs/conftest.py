@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,8 @@ from tests.docs.pages import ROOT, blocks, pages
 from tests.docs.readme import readme_blocks
 from tests.docs.terminal import Terminal, environment
 from tests.docs.typing_cases import CASES
+from tests.judging.example_model import PROVIDER, example
+from tests.judging.scripted_server import ScriptedServer
 
 
 class Diagnostic(NamedTuple):
@@ -36,13 +38,26 @@ class Checked(NamedTuple):
     found: tuple[Diagnostic, ...]
 
 
+@pytest.fixture(scope="session")
+def example_model() -> Iterator[Mapping[str, str]]:
+    """Where the pages' judge model `example/judge` answers, as variables of the environment."""
+    with ScriptedServer(example) as server:
+        name = PROVIDER.upper()
+        yield {f"{name}_BASE_URL": server.base_url}
+
+
 @pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Terminal:
+def terminal(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    example_model: Mapping[str, str],
+) -> Terminal:
     """An empty project, and somebody who stands in it."""
     root = tmp_path / "project"
     root.mkdir()
     monkeypatch.chdir(root)
-    for name, value in (found := environment(tmp_path)).items():
+    for name, value in (found := {**environment(tmp_path), **example_model}).items():
         monkeypatch.setenv(name, value)
     for name in set(os.environ) - set(found):
         monkeypatch.delenv(name)

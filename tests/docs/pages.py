@@ -192,9 +192,11 @@ def _slug(heading: str) -> str:
 
 
 _CHANGING = (
+    (re.compile(r"\b(cl|q)_[0-9a-z]{10}\b"), r"\1_<id>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d-\d{6}-\w{6}\b"), "<group>"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+(\+00:00|Z)"), "<time>"),
     (re.compile(r"\b\d+(\.\d+)?(s|m\d\ds)(?=\W|$)"), "<duration>"),
+    (re.compile(r"\b\d+(\.\d+)? [KMG]iB of memory"), "<size> of memory"),
     (re.compile(r'("duration_s": ?)[\d.e-]+'), r"\1<seconds>"),
     (re.compile(r"\brow_[0-9a-f]{40}\b"), "<row>"),
     (re.compile(r"(?<!sha256:)(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])"), "<id>"),

@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from proctor.cli.main import main
+from proctor.host.isolation import isolate
 from proctor.load import SchemaName, schema
 from tests.docs.pages import Block, commands, is_printed
 
@@ -116,20 +117,26 @@ def _documents(block: Block) -> list[tuple[SchemaName, Any]]:
     if path.suffix not in (".json", ".yaml", ".yml") or block.language == "text":
         return []
     value: Any = json.loads(block.text) if path.suffix == ".json" else yaml.safe_load(block.text)
+    if "questions" in value:
+        return [("checklist", value)]
     is_suite = path.stem == "suite" or "inputs" in value or "tests" in value
     return [("suite" if is_suite else "test", value)]
 
 
 def environment(home: Path) -> dict[str, str]:
-    """What the commands of a page find: the installed proctor, and nobody's own settings."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PROCTOR_", "GIT_"))}
+    """What the commands of a page find: the installed proctor, and nobody's own settings.
+
+    Its home is a folder with a name for git to commit under, so that nothing is withheld from the agents of a page.
+    """
+    theirs = isolate(os.environ).environment
+    kept = {name: value for name, value in theirs.items() if not name.startswith(("PROCTOR_", "GIT_"))}
+    (home / ".gitconfig").write_text("[user]\n\tname = reader\n\temail = reader@localhost\n")
     return kept | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}",
+        "HOME": str(home),
         "XDG_CACHE_HOME": str(home / "cache"),
-        "GIT_CONFIG_GLOBAL": os.devnull,
+        "XDG_CONFIG_HOME": str(home / "config"),
         "GIT_CONFIG_NOSYSTEM": "1",
-        **{f"GIT_{role}_NAME": "reader" for role in ("AUTHOR", "COMMITTER")},
-        **{f"GIT_{role}_EMAIL": "reader@localhost" for role in ("AUTHOR", "COMMITTER")},
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "NO_COLOR": "1",
         "COLUMNS": "80",

@@ -10,10 +10,13 @@ import pytest
 import proctor
 from proctor import GraderBase
 from proctor.cli.main import COMMANDS, build_parser
+from proctor.core.judge_file import FIELDS
 from proctor.eval import EvalGraderContext
 from proctor.graders.function import PARAMETERS
 from proctor.load import SETTINGS
+from proctor.load.checklists import CHECKLIST_FIELDS, QUESTION_FIELDS
 from proctor.load.fields import DEFAULT_FIELDS, FIXTURE_FIELDS, SUITE_FIELDS, TEST_FIELDS
+from proctor.models.providers import PROVIDERS
 from proctor.records.exits import ExitCode
 from proctor.records.run import Ending
 from tests.docs.pages import page
@@ -25,10 +28,16 @@ BUILT_IN = [
     and issubclass(kind, GraderBase)
     and kind is not GraderBase
 ]
+JUDGE_OPTIONS = sorted(
+    {field.name for field in fields(proctor.LlmJudge)} - {field.name for field in fields(GraderBase)}
+)
+JUDGE_CAUSES = [
+    cause.value for cause in proctor.Cause if cause.value.startswith(("judge_", "no_judge", "nothing_"))
+]
 OPTIONS = sorted(
     {
         option
-        for command in ("run", "grade", "tests")
+        for command in ("run", "grade", "judge", "label", "agree", "tests")
         for action in build_parser(command)._actions
         for option in action.option_strings
         if option.startswith("--") and option != "--help"
@@ -43,7 +52,9 @@ OPTIONS = sorted(
         ("suites", [field.name for field in (*TEST_FIELDS, *FIXTURE_FIELDS, *SUITE_FIELDS)]),
         ("running", [ending.value for ending in Ending]),
         ("graders", [*BUILT_IN, *PARAMETERS, *(field.name for field in fields(GraderBase))]),
+        ("judges", [*JUDGE_OPTIONS, *FIELDS, *JUDGE_CAUSES, *PROVIDERS]),
         ("evaluations", [field.name for field in fields(EvalGraderContext)]),
+        ("labelling", [field.name for field in (*CHECKLIST_FIELDS, *QUESTION_FIELDS)]),
         ("index", [str(int(code)) for code in ExitCode]),
     ],
 )
@@ -65,7 +76,21 @@ def _words(cell: str) -> list[str]:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_option_and_setting_stands_somewhere(language: str) -> None:
     """And what `defaults` may hold."""
-    names = ("index", "suites", "running", "graders", "evaluations")
+    names = (
+        "index",
+        "suites",
+        "running",
+        "isolation",
+        "budgets",
+        "endings",
+        "agents",
+        "graders",
+        "evaluations",
+        "judges",
+        "pairwise",
+        "labelling",
+        "agreement",
+    )
     text = "".join(page(f"docs/{language}/{name}.md").text for name in names)
     wanted = [
         *(setting.field.name for setting in SETTINGS),

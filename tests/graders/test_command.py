@@ -16,6 +16,7 @@ import msgspec
 import pytest
 
 from proctor.eval import expect_command
+from proctor.host.readonly import read_only
 from proctor.ports import RunView
 from proctor.records.grade import Cause, Grade, Outcome
 from tests.conftest import Project, is_running
@@ -214,10 +215,35 @@ def test_the_command_meets_nothing_of_the_machine_that_it_does_not_need(finished
     assert "JAVA_HOME" in named
 
 
-def test_a_background_process_ends_with_the_command(finished, tmp_path: Path) -> None:
-    """The whole group is gone when there is a grade."""
-    assert Outcome.PASS is outcome(finished({}), f"sh -c 'sleep 60 & echo $! > {tmp_path}/pid'").outcome
-    assert not is_running(int((tmp_path / "pid").read_text()))
+def test_a_background_process_ends_with_the_command(finished) -> None:
+    """The whole tree is gone when there is a grade."""
+    seconds = f"60.{os.getpid()}"
+    assert Outcome.PASS is outcome(finished({}), f"sh -c 'sleep {seconds} & echo started'").outcome
+
+    assert [] == [path for path in Path("/proc").glob("[0-9]*") if seconds in _words(path)]
+
+
+def _words(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_text()
+    except OSError:
+        return ""
+
+
+def test_a_command_can_write_nothing_but_its_copy(finished, tmp_path: Path) -> None:
+    """Where the system has bubblewrap, neither the run nor anything else is in reach of what the agent wrote."""
+    if read_only(["/bin/true"], os.environ, writable=[]) is None and "CI" not in os.environ:
+        pytest.skip("bubblewrap cannot be used here")
+    run = finished({"result.json": "{}"})
+    target = run.workdir / "result.json"
+    reached = outcome(run, f"sh -c 'echo changed > {target}'", name="reached")
+    elsewhere = outcome(run, f"sh -c 'touch {Path.cwd()}/planted'", name="elsewhere")
+    tmp = outcome(run, "sh -c 'echo x > /tmp/mine && echo y > result.json'", name="tmp")
+
+    assert [Outcome.FAIL, Outcome.FAIL, Outcome.PASS] == [reached.outcome, elsewhere.outcome, tmp.outcome]
+    assert "{}" == target.read_text()
+    assert not Path("planted").exists()
+    assert not Path("/tmp/mine").exists()
 
 
 def test_a_command_does_not_outlive_a_worker_that_is_killed(tmp_path: Path) -> None:

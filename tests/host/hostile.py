@@ -329,3 +329,6 @@ FUNCTIONS = {
     "removes_its_workdir": TIMEOUT,
 }
 """How a trial of each function in `FUNCTION_MODULE` is to end."""
+
+IN_SANDBOX = {"removes_its_workdir": ERROR}
+"""Where it ends otherwise in a sandbox: the workdir is a mount there, which nobody inside can remove."""

@@ -1,5 +1,7 @@
 """Agents that do not want to end. Each trial ends in time, keeps what was said, and leaves nothing alive.
 
+All of it holds without a sandbox and in one.
+
 `PROCTOR_HOSTILE_REPORT` names a file that receives the table; with `-s` it is printed.
 """
 
@@ -17,10 +19,12 @@ from proctor.agents.command import CommandAgent
 from proctor.agents.function import FunctionAgent
 from proctor.host.cancel import Cancel
 from proctor.host.place import Place
+from proctor.ports import Surroundings
 from proctor.records.run import Attempt, Ending, Limits
 from proctor.records.suite import Test
 
-from .hostile import FUNCTION_MODULE, FUNCTIONS, PYTHON, SHELL, Hostile
+from .hostile import FUNCTION_MODULE, FUNCTIONS, IN_SANDBOX, PYTHON, SHELL, Hostile
+from .sandboxes import premises
 
 LIMITS = Limits(timeout_s=0.8, grace_s=0.3)
 LONG = Limits(timeout_s=20, grace_s=0.3)
@@ -30,6 +34,7 @@ SLACK_S = 2.0
 """For a machine that is busy: what is late without a fault is late by far less, what hangs by far more."""
 
 TEST = Test(id="hostile")
+HERE = Surroundings(environment=dict(os.environ))
 
 
 @pytest.fixture
@@ -37,12 +42,20 @@ def token() -> str:
     return f"hostile-{uuid.uuid4().hex}"
 
 
-@pytest.fixture
-def place(tmp_path, token):
-    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "T": token}
-    made = Place.create(tmp_path, TEST, environment)
-    yield made
-    made.remove()
+@pytest.fixture(params=["open", "sandbox"])
+def place(request, tmp_path, token):
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "T": token}
+    if request.param == "open":
+        made = Place.create(tmp_path, TEST, environment)
+        yield made
+        made.remove()
+        return
+    # Its user must be able to read the project; see test_sandbox.py for one that only root can.
+    tmp_path.chmod(0o755)
+    with premises(tmp_path, environment, tmp_path) as ours:
+        made = ours.place(TEST, LIMITS)
+        yield made
+        made.remove()
 
 
 def left_alive(token: str, place: Place, server: int = 0) -> list[str]:
@@ -77,11 +90,12 @@ def checked(
 ) -> Attempt:
     limits = LIMITS if ending is Ending.TIMEOUT else LONG
     started = time.monotonic()
-    attempt = agent.attempt(TEST, place, limits, Cancel())
+    attempt = place.settle(agent.attempt(TEST, place, limits, Cancel()))
     took_s = time.monotonic() - started
     left, zombies = left_alive(token, place, server), our_zombies()
     over_s = took_s - limits.timeout_s
     late = f"{over_s:.2f}" if over_s > 0 else "-"
+    kind = f"{kind} in the sandbox" if place.enclosure.is_confined else kind
     row = f"| {kind} | {name} | {attempt.ending.value} | {took_s:.2f} | {late} | {len(left)} |\n"
     print(row, end="")
     if report := os.environ.get("PROCTOR_HOSTILE_REPORT"):
@@ -97,7 +111,7 @@ def checked(
 
 def run_program(kind: str, name: str, hostile: Hostile, argv: list[str], place: Place, token: str) -> None:
     agent = CommandAgent(" ".join(argv), launch_dir=place.root)
-    agent.prepare([TEST])
+    agent.prepare([TEST], HERE)
     attempt = checked(kind, name, agent, place, token, ending=hostile.ending)
 
     assert isinstance(attempt.output, str)
@@ -131,11 +145,13 @@ def test_function(name, place, tmp_path, token):
     # Of the same token as the trial: a fork of the server shows the environment that the server began with.
     environment = {"PATH": os.environ["PATH"], "T": token}
     target = str(tmp_path / "hostile_agent.py")
-    agent = FunctionAgent(f"{target}:{name}", launch_dir=tmp_path, environment=environment)
-    agent.prepare([TEST])
+    agent = FunctionAgent(f"{target}:{name}", launch_dir=tmp_path)
+    is_confined = place.enclosure.is_confined
+    agent.prepare([TEST], Surroundings(environment=environment, is_confined=is_confined))
     try:
-        server = agent._zygote._server.pid
-        checked("function", name, agent, place, token, ending=FUNCTIONS[name], server=server)
+        server = 0 if agent._zygote is None else agent._zygote._server.pid
+        ending = IN_SANDBOX.get(name, FUNCTIONS[name]) if is_confined else FUNCTIONS[name]
+        checked("function", name, agent, place, token, ending=ending, server=server)
         printed = place.stdout.read_text()
         agent.attempt(TEST, place, Limits(timeout_s=0.2, grace_s=0.1), Cancel())
 

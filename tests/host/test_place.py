@@ -38,7 +38,8 @@ def test_workdir_is_empty_and_the_streams_lie_outside_it(place):
     """The agent finds nothing where it stands."""
     assert [] == list(place.workdir.iterdir())
     for path in (place.input_file, place.output_file, place.stdout, place.stderr):
-        assert place.root == path.parent
+        assert path.is_relative_to(place.root)
+        assert not path.is_relative_to(place.workdir)
 
 
 def test_environment(place):

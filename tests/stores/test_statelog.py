@@ -12,7 +12,7 @@ import pytest
 from proctor.errors import StoreError
 from proctor.records.grade import Cause, Outcome
 from proctor.records.run import Ending
-from proctor.records.trace import LlmCall, Metrics, ToolCall
+from proctor.records.trace import LlmCall, Metrics, ModelUse, ToolCall
 from proctor.stores.discover import discover, find_run
 from proctor.stores.foreign import StatelogRun
 from tests.conftest import Project
@@ -134,8 +134,10 @@ def test_listing_gives_the_grades_of_the_original(project: Project) -> None:
         "japan    1      ok     0.0s  $0.00  0    0      fail     0.561      2\n"
         "light    1      ok     0.0s  $0.00  0    0      fail     0.448      2\n"
         "nothing  1      ok     0.0s  $0.00  0    0      fail     0.000      2\n"
-        "mean 0.502 over 4 tests\n"
+        "mean 0.502 over 4 tests, 95% from 0.126 to 0.876 (error 0.205)\n"
+        "pass rate 0.250 over 4 tests, 95% from 0.046 to 0.699 (error 0.250); 1 of 4 trials passed\n"
         "planned 4 = graded 4 + inconclusive 0 + errored 0 + harness failures 0 + interrupted 0\n"
+        "smoke: no test has 3 trials, so that nothing is said about reliability\n"
         "gate failed: nothing\n"
     ) == said.out
 
@@ -391,19 +393,39 @@ def test_events_and_metrics_come_from_the_statelog(tmp_path: Path) -> None:
 
     assert trace is not None
     assert (
-        LlmCall(model="small", tokens_in=3, tokens_out=2, cost_usd=0.25, start_s=0.5, duration_s=0.5),
+        LlmCall(
+            model="small",
+            tokens_in=3,
+            tokens_out=2,
+            cost_usd=0.25,
+            cost_source="trace",
+            start_s=0.5,
+            duration_s=0.5,
+        ),
         ToolCall(name="search", arguments={"q": "x"}, result=["y"], start_s=2.0, duration_s=1.0),
         ToolCall(name="wait", arguments={}, start_s=2.5, error="it has no end"),
-        LlmCall(model="small", tokens_in=3, tokens_out=2, cost_usd=0.5, start_s=3.5, duration_s=0.5),
+        LlmCall(
+            model="small",
+            tokens_in=3,
+            tokens_out=2,
+            cost_usd=0.5,
+            cost_source="trace",
+            start_s=3.5,
+            duration_s=0.5,
+        ),
     ) == trace.events
     assert (
         Metrics(
             llm_calls=2,
             tool_calls=2,
+            retries=0,
+            errors=1,
             tokens_in_total=6,
             tokens_out_total=4,
             cost_usd_total=0.75,
+            cost_source="trace",
             models=("small",),
+            by_model=(ModelUse(model="small", calls=2, tokens_in=6, tokens_out=4, cost_usd=0.75),),
         )
         == trace.metrics
     )

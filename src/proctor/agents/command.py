@@ -15,7 +15,7 @@ from proctor.agents.process import run_process
 from proctor.core.words import split_words
 from proctor.errors import AgentError, Fault
 from proctor.host.place import input_text
-from proctor.ports import Cancel, Place
+from proctor.ports import Cancel, Place, Surroundings
 from proctor.records.json_value import digest_of, digest_of_bytes, storable
 from proctor.records.run import AgentIdentity, Attempt, Limits
 from proctor.records.suite import Test
@@ -68,7 +68,17 @@ class CommandAgent:
             )
         return self._identity
 
-    def prepare(self, tests: Sequence[Test]) -> None:
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Its program, and the files that the command names, which in a sandbox it must see wherever they lie.
+
+        Raises:
+            AgentError: there is no such program.
+        """
+        named = (self._launch_dir / token for token in self._template if self._is_file(token))
+        return (Path(self._find_program()), *named)
+
+    def prepare(self, tests: Sequence[Test], surroundings: Surroundings) -> None:
         """Check that the program is there, and that each test's input fits into the command.
 
         Raises:
@@ -103,7 +113,7 @@ class CommandAgent:
         if not _PLACEHOLDER.search(token):
             named_by_user = self._is_file(token) and not os.path.lexists(place.workdir / token)
             return str(self._launch_dir / token) if named_by_user else token
-        text, file = input_text(test) or "", str(place.input_file)
+        text, file = input_text(test) or "", place.as_seen(place.input_file)
         # All at once: a placeholder in the input itself is never replaced.
         return _PLACEHOLDER.sub(lambda found: text if found[0] == "{input}" else file, token)
 

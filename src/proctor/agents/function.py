@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,22 +12,25 @@ import msgspec
 from msgspec import UNSET
 
 from proctor.agents.function_checks import Found, check, parts, unimportable
+from proctor.agents.process import limits_told, start_in, stopped_by_us
 from proctor.agents.streams import tail_of, whole
+from proctor.core.faults import kind_of_error
 from proctor.errors import AgentError, ProctorError
-from proctor.host.child import Child, Exit, start_command, supervise
+from proctor.host.child import Child, Exit, supervise
 from proctor.host.interpreter import python_command
 from proctor.host.zygote import Zygote, ZygoteError
-from proctor.ports import Cancel, Place
+from proctor.ports import Cancel, Place, Surroundings
 from proctor.records.grade import Defect
 from proctor.records.json_value import Json, digest_of_bytes, storable
-from proctor.records.run import AgentIdentity, Attempt, Ending, Limits
+from proctor.records.run import AgentIdentity, Attempt, Ending, Limits, Usage
 from proctor.records.suite import Test
 
 LARGEST_RESULT = 64 * 1024 * 1024
 """Bytes of JSON that a function may return."""
 
 _CHILD = "proctor.agents.function_child"
-_THREADS_NOTE = "Ran in a fresh interpreter: importing the module starts threads, and a fork would lose them."
+_THREADS = "importing it starts threads, which a fork would lose"
+_TRACED = "importing it sets up OpenTelemetry, whose exporters do not outlive a fork"
 
 
 class _Outcome(msgspec.Struct, frozen=True):
@@ -46,7 +48,6 @@ class FunctionAgent:
         target: `path/agent.py:function`, `path/agent.py` for its `main`, or `package.module:function`.
         launch_dir: paths and packages are found from here.
         fresh: each trial gets a new interpreter, which imports the module anew.
-        environment: what the module is imported with; that of this process when None.
 
     Raises:
         AgentError: the target is none of these, or its file is not there.
@@ -58,16 +59,15 @@ class FunctionAgent:
         *,
         launch_dir: Path,
         fresh: bool = False,
-        environment: Mapping[str, str] | None = None,
     ) -> None:
         self._launch_dir = launch_dir.absolute()
-        self._environment = environment
+        self._environment: Mapping[str, str] | None = None
         self._lock = threading.Lock()
         self._zygote: Zygote | None = None
         self._found: Found | None = None
         self._identity: AgentIdentity | None = None
-        self._notes: tuple[str, ...] = ()
-        self._fresh = fresh
+        self._asked_fresh = self._fresh = fresh
+        self._notices: tuple[str, ...] = ()
         self._module, self._function = parts(target)
         shown = Path(self._module).name if Path(self._module).is_absolute() else self._module
         self._label = storable(f"{shown}:{self._function}")
@@ -91,13 +91,24 @@ class FunctionAgent:
             )
         return self._identity
 
-    def prepare(self, tests: Sequence[Test]) -> None:
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the operator is told once of all trials: why each has an interpreter of its own, unasked."""
+        return self._notices
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Its file, which in a sandbox it must see wherever it lies."""
+        return () if self._file is None else (self._file,)
+
+    def prepare(self, tests: Sequence[Test], surroundings: Surroundings) -> None:
         """Import the module, and check that the function takes what these tests give.
 
         Raises:
             AgentError: the import raised, there is no such function, or it takes something else.
         """
         self.close()
+        self._environment = surroundings.environment
         zygote, found = self._import()
         try:
             check(found, self._label, tests)
@@ -105,8 +116,10 @@ class FunctionAgent:
             zygote.close()
             raise
         self._found = found
-        if zygote.threads > 1 and not self._fresh:
-            self._fresh, self._notes = True, (_THREADS_NOTE,)
+        why = _TRACED if found.traced else _THREADS if zygote.threads > 1 else None
+        self._fresh = self._asked_fresh or why is not None or surroundings.is_confined
+        is_news = why is not None and not self._asked_fresh and not surroundings.is_confined
+        self._notices = (f"{self._label} gets a fresh interpreter for each trial: {why}.",) if is_news else ()
         if self._fresh:
             zygote.close()
         else:
@@ -115,19 +128,20 @@ class FunctionAgent:
     def attempt(self, test: Test, place: Place, limits: Limits, cancel: Cancel) -> Attempt:
         """Call the function once."""
         result = place.output_file.with_name("result.json")
-        environment = {**place.environment, "PROCTOR_DEADLINE": str(int(time.time() + limits.timeout_s))}
         request = {
             "function": self._function,
-            "input": None if test.input is UNSET else str(place.input_file),
+            "input": None if test.input is UNSET else place.as_seen(place.input_file),
             "is_text": isinstance(test.input, str),
-            "result": str(result),
+            "result": place.as_seen(result),
         }
         try:
-            ended = supervise(self._start(request, place, environment), limits, cancel)
+            child = self._start(request, place, limits_told(limits))
+            ended = supervise(child, limits, cancel, place.exceeded)
         except (OSError, ProctorError) as err:
             message = f"The trial's process could not be started or waited for: {err}"
             return Attempt(
-                ending=Ending.HARNESS_FAILURE, defect=Defect(type=type(err).__name__, message=message)
+                ending=Ending.HARNESS_FAILURE,
+                defect=Defect(type=kind_of_error(err, at_start=True), message=message),
             )
         return self._attempt_of(ended, result)
 
@@ -138,16 +152,17 @@ class FunctionAgent:
         if zygote is not None:
             zygote.close()
 
-    def _start(self, request: dict[str, Any], place: Place, environment: dict[str, str]) -> Child:
+    def _start(self, request: dict[str, Any], place: Place, told: dict[str, str]) -> Child:
         if self._fresh:
-            asked = {"source": self._source, "request": request, "workdir": str(place.workdir)}
-            return start_command(
-                python_command(f"{_CHILD}:run_fresh", msgspec.json.encode(asked).decode()),
-                cwd=self._launch_dir,
-                env=environment,
-                stdout=place.stdout,
-                stderr=place.stderr,
-            )
+            asked = {
+                "source": self._source,
+                "request": request,
+                "launch_dir": str(self._launch_dir),
+                "workdir": place.as_seen(place.workdir),
+            }
+            program = python_command(f"{_CHILD}:run_fresh", msgspec.json.encode(asked).decode())
+            return start_in(place, program, told)
+        environment = {**place.environment, **told}
         zygote, found = self._ready(None)
         try:
             return self._fork(zygote, found, request, place, environment)
@@ -171,6 +186,7 @@ class FunctionAgent:
             env=environment,
             stdout=place.stdout,
             stderr=place.stderr,
+            bounds=place.bounds_told,
         )
 
     def _ready(self, broken: Zygote | None) -> tuple[Zygote, Found]:
@@ -230,7 +246,8 @@ class FunctionAgent:
             signal=ended.signal,
             defect=defect,
             max_rss_kb=ended.max_rss_kb,
-            notes=(*self._notes, *(outcome.notes if outcome is not None else ())),
+            usage=Usage(cpu_s=ended.cpu_s),
+            notes=tuple(outcome.notes) if outcome is not None else (),
         )
 
 
@@ -249,10 +266,8 @@ def _read(result: Path) -> _Outcome | None:
 
 
 def _ending_of(ended: Exit, outcome: _Outcome | None) -> tuple[Ending, Defect | None]:
-    if ended.cancelled:
-        return Ending.INTERRUPTED, None
-    if ended.timed_out:
-        return Ending.TIMEOUT, None
+    if (stopped := stopped_by_us(ended)) is not None:
+        return stopped
     if ended.signal is not None:
         message = f"The process was ended by {ended.signal}, which proctor did not send."
         return Ending.KILLED, Defect(type="killed", message=message)

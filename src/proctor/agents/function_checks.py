@@ -22,6 +22,7 @@ class Found(msgspec.Struct, frozen=True):
     callable: bool
     takes_none: bool
     takes_one: bool
+    traced: bool = False
 
 
 def check(found: Found, label: str, tests: Sequence[Test]) -> None:

@@ -23,7 +23,7 @@ def prepare_module(source: dict[str, Any]) -> dict[str, Any]:
 
     `source` has `file` or `module`, `function`, and `path`: folders that go first on the import path.
     Returns `module` (its name in `sys.modules`), `origin`, `names` (public callables), `exists`, `callable`,
-    `takes_none`, `takes_one`; or `defect`, when the import raised.
+    `takes_none`, `takes_one`, `traced` (the import has set up OpenTelemetry); or `defect`, when it raised.
     """
     import random
 
@@ -40,9 +40,8 @@ def prepare_module(source: dict[str, Any]) -> dict[str, Any]:
     # last number is a position, which moves when somebody only draws.
     if state[1][:-1] != fresh[1][:-1]:
         os.register_at_fork(after_in_child=lambda: random.setstate(state))
-    return {"module": module.__name__, "origin": getattr(module, "__file__", None)} | _described(
-        module, source["function"]
-    )
+    named = {"module": module.__name__, "origin": getattr(module, "__file__", None)}
+    return named | _described(module, source["function"]) | {"traced": _is_traced()}
 
 
 def run_trial(request: dict[str, Any], descriptors: list[int]) -> int:
@@ -60,15 +59,17 @@ def run_trial(request: dict[str, Any], descriptors: list[int]) -> int:
         # The function forked, and this is its child, which came back as well.
         return 0
     _write_whole(request["result"], json.dumps(outcome).encode())
+    _send_spans()
     return 0
 
 
 def run_fresh(asked: str) -> None:
     """Import the module and call the function once; entry of an interpreter that does nothing else."""
     sources = json.loads(asked)
+    # Imported where the user stands, as for a fork, and called in the workdir.
+    os.chdir(sources["launch_dir"])
     found = prepare_module(sources["source"])
     request = sources["request"]
-    # Imported where the user stands, as for a fork, and called in the workdir.
     os.chdir(sources["workdir"])
     if "defect" in found:
         _write_whole(request["result"], json.dumps(found).encode())
@@ -80,6 +81,19 @@ def run_fresh(asked: str) -> None:
         stream.flush()
     # As in a fork: a thread that the module started must not hold the trial.
     os._exit(0)
+
+
+def _send_spans() -> None:
+    """Send what is held of the trace: this process ends without its exit functions, which would do it."""
+    if (ours := sys.modules.get("proctor.trace")) is not None:
+        ours.flush()
+    if (api := sys.modules.get("opentelemetry.trace")) is not None:
+        flush = getattr(api.get_tracer_provider(), "force_flush", None)
+        if flush is not None:
+            try:
+                flush(5000)
+            except Exception:  # noqa: BLE001  whatever the user's exporter does, the trial has its result
+                return
 
 
 def defect_of(err: BaseException) -> dict[str, str]:
@@ -94,6 +108,12 @@ def defect_of(err: BaseException) -> dict[str, str]:
         "message": message or f"{type(err).__name__} without a message",
         "stack": without_surrogates("".join(told.format())),
     }
+
+
+def _is_traced() -> bool:
+    """True when somebody has set a provider of OpenTelemetry's that holds exporters."""
+    api = sys.modules.get("opentelemetry.trace")
+    return api is not None and getattr(api, "_TRACER_PROVIDER", None) is not None
 
 
 def without_surrogates(text: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from proctor.agents.process import run_process
 from proctor.errors import AgentError, Fault
-from proctor.ports import Cancel, Place
+from proctor.host.place import private_folder
+from proctor.ports import Cancel, Place, Surroundings
 from proctor.records.json_value import digest_of, digest_of_bytes
 from proctor.records.run import AgentIdentity, Attempt, Ending, Limits
 from proctor.records.suite import Suite, Test
@@ -21,7 +21,7 @@ _SHELL = "/bin/sh"
 class SolutionAgent:
     """Runs, for each test, a script that the suite has for it: `.py` by this Python, `.sh` by sh.
 
-    A script is copied when the agent is prepared and runs from that copy, out of sight of the suite's folder. It
+    A script is copied when the agent is prepared and runs from a copy of that, out of sight of the suite's folder. It
     stands in the workdir, has the variables that a command has, and gives its output as a command does.
 
     Args:
@@ -46,14 +46,14 @@ class SolutionAgent:
         """The digest is that of the scripts which were prepared."""
         return AgentIdentity(kind="solution", label=self._label, digest=self._digest)
 
-    def prepare(self, tests: Sequence[Test]) -> None:
+    def prepare(self, tests: Sequence[Test], surroundings: Surroundings) -> None:
         """Copy the script of each test.
 
         Raises:
             AgentError: a test has none, or it cannot be read; every such test is named.
         """
         self.close()
-        self._folder = Path(tempfile.mkdtemp(prefix="proctor-solution-"))
+        self._folder = private_folder("proctor-solution")
         faults: list[Fault] = []
         digests: dict[str, str] = {}
         for number, test in enumerate(tests):
@@ -84,8 +84,12 @@ class SolutionAgent:
     def attempt(self, test: Test, place: Place, limits: Limits, cancel: Cancel) -> Attempt:
         """Run the test's script once."""
         script = self._copies[test.id]
+        # Each trial has its own: in a sandbox nothing else is seen, and what one trial writes no other reads.
+        own = place.output_file.with_name("solution") / script.name
+        own.parent.mkdir()
+        shutil.copyfile(script, own)
         program = [sys.executable, "-B"] if script.suffix == ".py" else [_SHELL]
-        return run_process([*program, str(script)], script.name, place, limits, cancel)
+        return run_process([*program, place.as_seen(own)], script.name, place, limits, cancel)
 
     def close(self) -> None:
         """Take the copies away."""
@@ -102,7 +106,7 @@ class NoopAgent:
         """Always the same."""
         return AgentIdentity(kind="noop", label="noop")
 
-    def prepare(self, tests: Sequence[Test]) -> None:
+    def prepare(self, tests: Sequence[Test], surroundings: Surroundings) -> None:
         """Nothing can be missing."""
 
     def attempt(self, test: Test, place: Place, limits: Limits, cancel: Cancel) -> Attempt:

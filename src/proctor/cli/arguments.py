@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from proctor.records.suite import Suite
 
 if TYPE_CHECKING:
+    from proctor.agents.options import AgentOptions
     from proctor.records.run import Ending
 
 
@@ -31,6 +32,17 @@ def positive_seconds(text: str) -> float:
     raise argparse.ArgumentTypeError(f"a number of seconds above 0 is wanted, and this is {text!r}")
 
 
+def dollars(text: str) -> float:
+    """A finite sum in US dollars of 0 or more."""
+    try:
+        value = float(text.removeprefix("$"))
+    except ValueError:
+        value = math.nan
+    if math.isfinite(value) and value >= 0:
+        return value
+    raise argparse.ArgumentTypeError(f"a sum in US dollars is wanted, and this is {text!r}")
+
+
 def endings(text: str) -> tuple[Ending, ...]:
     """Endings of an agent, separated by commas: those that say something about it, and are not `ok`."""
     from proctor.records.run import Ending
@@ -47,6 +59,68 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
     """The run directories and groups that a command reads."""
     parser.add_argument(
         "paths", metavar="PATH", nargs="+", type=Path, help="a run directory, a group, or a folder of groups"
+    )
+
+
+def add_agent_options(parser: argparse.ArgumentParser) -> None:
+    """What can be said of an agent beside its name; each belongs to some kinds of agent."""
+    which = parser.add_argument_group("the agent")
+    which.add_argument("--stdin", action="store_true", help="give the command its input on standard input")
+    which.add_argument(
+        "--fresh", action="store_true", help="a new interpreter for each trial of a Python function"
+    )
+    which.add_argument(
+        "--header",
+        metavar="'NAME: VALUE'",
+        action="append",
+        default=[],
+        help="sent to the endpoint; repeat for more",
+    )
+    which.add_argument(
+        "--header-env",
+        metavar="'NAME: TEXT'",
+        action="append",
+        default=[],
+        help="the same, with {VARIABLE} for a variable of the environment: 'Authorization: Bearer {MY_TOKEN}'",
+    )
+    which.add_argument(
+        "--output-path",
+        metavar="PATH",
+        help="where in the endpoint's JSON answer the output stands: $.answer",
+    )
+    which.add_argument(
+        "--model", metavar="NAME", help="the model that a coding agent or a chat endpoint is asked for"
+    )
+    which.add_argument(
+        "--artifact",
+        metavar="DIR",
+        type=Path,
+        help="what a coding agent carries to be tested: a plugin, or a folder with skills and the like",
+    )
+    which.add_argument("--system", metavar="FILE", type=Path, help="the system prompt of a model")
+    which.add_argument(
+        "--param",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a setting of the model, such as temperature=0, or of a kind that was installed; repeat for more",
+    )
+
+
+def agent_options(arguments: argparse.Namespace) -> AgentOptions:
+    """What was said of the agent."""
+    from proctor.agents.options import AgentOptions
+
+    return AgentOptions(
+        stdin=arguments.stdin,
+        fresh=arguments.fresh,
+        headers=tuple(arguments.header),
+        header_env=tuple(arguments.header_env),
+        output_path=arguments.output_path,
+        model=arguments.model,
+        artifact=arguments.artifact,
+        system=arguments.system,
+        params=tuple(arguments.param),
     )
 
 
@@ -80,7 +154,7 @@ def add_selection(parser: argparse.ArgumentParser, *, with_input: bool) -> None:
 
 
 def selected_suite(arguments: argparse.Namespace) -> Suite:
-    """The suite that the arguments name, with the tests that they select.
+    """The suite that the arguments name, with the tests that they select and that are for the agent they name.
 
     Raises:
         UsageError: none is named, or no test matches.
@@ -88,7 +162,7 @@ def selected_suite(arguments: argparse.Namespace) -> Suite:
     """
     from proctor import evaluation
     from proctor.errors import UsageError
-    from proctor.load import Selection, inline_suite, split_tags
+    from proctor.load import Selection, inline_suite, select_host, split_tags
 
     selection = Selection(
         tests=tuple(arguments.test),
@@ -99,9 +173,10 @@ def selected_suite(arguments: argparse.Namespace) -> Suite:
     )
     text = getattr(arguments, "input", None)
     if text is None:
-        return evaluation.load_suite(
+        suite = evaluation.load_suite(
             arguments.suite, selection=selection, allow_credentials=arguments.allow_credentials
         )
+        return select_host(suite, getattr(arguments, "agent", None))
     if not selection.is_everything:
         raise UsageError(
             "--input makes one test, and there is nothing to select",

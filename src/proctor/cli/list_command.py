@@ -10,9 +10,12 @@ from __future__ import annotations
 import argparse
 
 from proctor.cli.arguments import add_paths
-from proctor.cli.output import clean, number, seconds, summary_lines, table, trace_cells, write_json
+from proctor.cli.label_text import label_cells
+from proctor.cli.output import clean, ended, number, seconds, table, trace_cells, write_json
+from proctor.cli.summary import summary_lines
 
 TRACE_COLUMNS = ("COST", "LLM", "TOOLS")
+LABEL_COLUMNS = ("LABEL", "PEOPLE")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,20 +35,22 @@ def main(arguments: argparse.Namespace) -> int:
     several = len(report.groups) > 1
     traced = any(run.metrics is not None for run in report.runs)
     group_column, trace_columns = ("GROUP",) if several else (), TRACE_COLUMNS if traced else ()
-    rows = [
-        (*group_column, "RUN", "TRIAL", "ENDED", "TIME", *trace_columns, "OUTCOME", "OBJECTIVE", "ROUNDS")
-    ]
+    labelled = any(run.labels for run in report.runs)
+    label_columns = LABEL_COLUMNS if labelled else ()
+    columns = ("RUN", "TRIAL", "ENDED", "TIME", *trace_columns, "OUTCOME", "OBJECTIVE", "ROUNDS")
+    rows = [(*group_column, *columns, *label_columns)]
     for group in report.groups:
         for run in group.runs:
             cells = (
                 clean(run.run),
                 str(run.trial),
-                run.ending.value,
+                ended(run),
                 seconds(run.duration_s),
                 *(trace_cells(run.metrics) if traced else ()),
                 run.outcome.value,
                 number(run.objective),
                 str(run.rounds),
+                *(label_cells(run) if labelled else ()),
             )
             rows.append((*([clean(group.path)] if several else []), *cells))
     for line in table(rows):

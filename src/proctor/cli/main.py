@@ -23,16 +23,20 @@ if TYPE_CHECKING:
 COMMANDS = {
     "run": "run an agent over a suite, and keep each run",
     "grade": "grade recorded runs with the graders that they hold",
+    "compare": "say whether one group is better than another, worse, the same, or cannot be told",
+    "judge": "ask a judge which of two groups is better, pair by pair",
     "list": "list recorded runs with their numbers",
     "show": "show one run: what went in, what came out, its grades",
     "add": "make runs from traces that other programs recorded",
+    "label": "answer a checklist about recorded runs by hand",
+    "agree": "say how far people and graders agree, and correct the graders' numbers",
     "check": "try out a suite's graders on its own right and wrong solutions",
     "verify": "check recorded runs against their own digests",
-    "retract": "withdraw a round of grades, with a reason",
+    "retract": "withdraw a round of grades or a label, with a reason",
     "tests": "list the tests of a suite",
     "config": "show every setting, its value, and where it comes from",
     "doctor": "say what is installed, and find what killed runs left behind",
-    "schema": "print the JSON Schema of a suite, a test, or the settings",
+    "schema": "print the JSON Schema of a suite, a test, a checklist, or the settings",
 }
 """The command NAME is the module `NAME_command` of this package."""
 

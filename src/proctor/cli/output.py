@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
+from proctor.records.fault import Owner
 from proctor.records.grade import Outcome
-from proctor.records.report import GradeLine, GroupReport, Move, Report, RunReport
+from proctor.records.report import GradeLine, LabelSum, Move, RunReport
 from proctor.records.trace import Metrics
 
 
@@ -127,14 +128,11 @@ def check_writable(target: Path) -> None:
         raise UsageError(f"{str(target)!r} {what}", fix="Name another file with -o; nothing was done.")
 
 
-def grading_lines(report: Report) -> Iterable[str]:
-    """What `grade` prints."""
-    for group in report.groups:
-        yield clean(group.path)
-        for run in group.runs:
-            yield from _graded_run(run)
-        yield ""
-    yield from summary_lines(report)
+def ended(run: RunReport) -> str:
+    """How a run ended, and whose fault that is, where it says nothing about the agent."""
+    if run.fault is None or run.fault.owner is Owner.HARNESS:
+        return run.ending.value
+    return f"{run.ending.value} ({run.fault.owner.value})"
 
 
 def moved_lines(moved: Sequence[Move]) -> Iterable[str]:
@@ -143,30 +141,6 @@ def moved_lines(moved: Sequence[Move]) -> Iterable[str]:
     for move in moved:
         verdicts = f"{move.before or 'none'} -> {move.after or 'none'}"
         yield f"  {clean(move.run)}  {clean(move.grader)}  {verdicts}  {clean(move.why)}"
-
-
-def summary_lines(report: Report) -> Iterable[str]:
-    """The numbers of each group, and of all where there are several."""
-    for group in report.groups:
-        label = f"{clean(group.path)}  " if len(report.groups) > 1 else ""
-        yield f"{label}{_mean_line(group)}"
-        yield f"{label}{_counts(group)}"
-        if group.set_aside:
-            yield (
-                f"{label}{counted(len(group.set_aside), 'further attempt')} set aside: "
-                f"{shorten(', '.join(map(clean, group.set_aside)), 200)}"
-            )
-    if len(report.groups) > 1:
-        yield f"all groups  mean {number(report.mean)} over {counted(report.n, 'test')}{_bounds(report)}"
-    several = len(report.groups) > 1
-    failed = [
-        clean(f"{group.path}/{run.run}" if several else run.run)
-        for group in report.groups
-        for run in group.runs
-        if run.has_gate and run.gates_passed is False
-    ]
-    if failed:
-        yield f"gate failed: {shorten(', '.join(failed), 200)}"
 
 
 def grade_lines(grades: Sequence[GradeLine], indent: str = "    ") -> Iterable[str]:
@@ -182,18 +156,27 @@ def grade_lines(grades: Sequence[GradeLine], indent: str = "    ") -> Iterable[s
             yield f"{indent}    {shorten(clean(line), 300)}"
 
 
-def _graded_run(run: RunReport) -> Iterable[str]:
-    trial = f"  trial {run.trial}" if run.run != run.test else ""
-    shown = number(run.objective)
-    if run.objective is None and run.ending.is_evidence:
-        shown = f"{run.bounds.low:.3f} to {run.bounds.high:.3f}"
-    ending = "" if run.ending == "ok" else f"  ended: {run.ending.value}"
-    yield f"  {clean(run.test)}{trial}  {shown}  {run.outcome.value}{ending}"
-    if run.description:
-        yield f"    {shorten(clean(run.description), 200)}"
-    if run.reason:
-        yield f"    not graded: {shorten(clean(run.reason.split(chr(10))[0]), 300)}"
-    yield from grade_lines(run.grades)
+def label_summary(run: RunReport) -> str:
+    """What people say of a run, in half a line: `label 0.750 by 2 people, 1 stale`."""
+    who = len({line.annotator for line in run.labels})
+    stale = sum(line.is_stale for line in run.labels)
+    told = f", {stale} stale" if stale else ""
+    return f"label {number(run.label_score)} by {_people(who)}{told}"
+
+
+def labels_line(labels: LabelSum, planned: int) -> str:
+    """How far labelling is in a group."""
+    stale = f"; {labels.stale} stale" if labels.stale else ""
+    mean = (
+        f"mean label {number(labels.mean)} over {counted(labels.n, 'run')}" if labels.n else "no label score"
+    )
+    return (
+        f"{mean}; {labels.runs} of {counted(planned, 'run')} labelled by {_people(labels.annotators)}{stale}"
+    )
+
+
+def _people(count: int) -> str:
+    return "1 person" if count == 1 else f"{count} people"
 
 
 def _finding(grade: GradeLine) -> str:
@@ -209,20 +192,3 @@ def _marks(grade: GradeLine) -> Iterable[str]:
         yield f"(bar {grade.threshold:g}: {grade.outcome.value})"
     if grade.weight != 1:
         yield f"weight {grade.weight:g}"
-
-
-def _mean_line(group: GroupReport) -> str:
-    return f"mean {number(group.mean)} over {counted(group.n, 'test')}{_bounds(group)}"
-
-
-def _bounds(record: GroupReport | Report) -> str:
-    if record.bounds.is_exact:
-        return ""
-    return f"; with what is missing, from {record.bounds.low:.3f} to {record.bounds.high:.3f}"
-
-
-def _counts(group: GroupReport) -> str:
-    return (
-        f"planned {group.planned} = graded {group.graded} + inconclusive {group.inconclusive} + "
-        f"errored {group.errored} + harness failures {group.harness_failures} + interrupted {group.interrupted}"
-    )

@@ -1,4 +1,4 @@
-"""Progress of long work, on standard error: a line that repaints on a terminal, a line now and then when piped."""
+"""Progress of long work, on standard error: a line that repaints on a terminal, a line a minute when piped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TextIO
 
 from proctor.cli.output import clean, seconds, shorten
 
-PIPED_EVERY_S = 10.0
+PIPED_EVERY_S = 60.0
 PAINTED_EVERY_S = 0.1
 
 

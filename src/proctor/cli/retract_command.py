@@ -1,6 +1,7 @@
-"""Withdraw a whole round of grades of a run, by a further row that says who and why. Nothing is rewritten.
+"""Withdraw a whole round of grades of a run, or a label, by a further row that says who and why.
 
-The round before it is in force again. `proctor show RUN --history` lists the rounds.
+Nothing is rewritten. The round before it is in force again, and so is what the person had answered before.
+`proctor show RUN --history` lists the rounds; `proctor show RUN` has the id of each label.
 
 Example:
   proctor retract runs/einstein/birthday --round 5f2c --why "graded with the wrong rubric"
@@ -16,7 +17,9 @@ from pathlib import Path
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `proctor retract` can be told."""
     parser.add_argument("run", metavar="RUN", type=Path, help="a run directory")
-    parser.add_argument("--round", metavar="ID", required=True, help="the round, or the beginning of its id")
+    parser.add_argument(
+        "--round", metavar="ID", required=True, help="the round or label, or the beginning of its id"
+    )
     parser.add_argument("--why", metavar="TEXT", required=True, help="the reason, in a sentence")
     parser.add_argument("--by", metavar="NAME", help="who withdraws it (default: your user name)")
 
@@ -33,6 +36,7 @@ def main(arguments: argparse.Namespace) -> int:
     run = find_run(arguments.run)
     annotations = run.annotations()
     rounds = [one.round_id for one in all_rounds(annotations.scores)]
+    rounds += dict.fromkeys(row.id for row in annotations.labels)
     named = [round_id for round_id in rounds if round_id.startswith(arguments.round)]
     if len(named) != 1:
         raise UsageError(

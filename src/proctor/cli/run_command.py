@@ -12,19 +12,33 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from proctor.cli.arguments import add_selection, endings, positive_int, positive_seconds, selected_suite
-from proctor.cli.output import clean, counted, seconds, shorten, write_json
-from proctor.cli.progress import Progress
+from proctor.cli.arguments import (
+    add_agent_options,
+    add_selection,
+    agent_options,
+    endings,
+    positive_int,
+    positive_seconds,
+    selected_suite,
+)
+from proctor.cli.board import Board
+from proctor.cli.budget_options import add_budgets, limits_of
+from proctor.cli.confinement import add_confinement, confinement_notes, confinement_of, resources_of
+from proctor.cli.output import clean, counted, money, write_json
+from proctor.cli.run_events import EventLines
+from proctor.cli.run_summary import summary_lines
 from proctor.cli.signals import cancel_on_signals
-from proctor.records.json_value import storable
 
 if TYPE_CHECKING:
-    from proctor.engine.execute import Event, RunSummary
+    from collections.abc import Callable
+
+    from proctor.engine.happenings import Event, RunSummary
     from proctor.engine.planning import Resumption, RunOptions
     from proctor.evaluation import Resume
-    from proctor.ports import Agent
+    from proctor.ports import Agent, Cancel
+    from proctor.records.judging import JudgeOptions
     from proctor.records.suite import Suite
 
 INTERRUPTED = "interrupted: what was running is recorded as interrupted"
@@ -36,13 +50,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "agent",
         metavar="AGENT",
         nargs="?",
-        help="a Python function: path/agent.py:function or package.module:function; without a name, main; "
-        "or solution, which runs the suite's own solutions, or noop, which does nothing",
+        help="a Python function (path/agent.py:function, package.module:function; without a name, main), an endpoint "
+        "(http://HOST/PATH), a model (model:PROVIDER/NAME), path/agent.agency:node, a coding agent (claude, codex); "
+        "or a kind by its name: solution runs the suite's own solutions, noop does nothing, and installed packages add "
+        "others",
     )
     parser.add_argument(
         "--agent-cmd", metavar="COMMAND", help="a command instead; {input} stands for the input"
     )
-    parser.add_argument("--stdin", action="store_true", help="give the command its input on standard input")
+    add_agent_options(parser)
     add_selection(parser, with_input=True)
     parser.add_argument(
         "-o", "--out", metavar="GROUP", type=Path, help="the group's folder (default: runs/<date>-<random>)"
@@ -76,50 +92,84 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--supersede", action="store_true", help="with --retry: the new attempt counts instead of the old one"
     )
+    add_confinement(parser)
+    add_budgets(parser)
     parser.add_argument("--grade", action="store_true", help="then grade what was written")
+    parser.add_argument(
+        "--judge-model", metavar="PROVIDER/NAME", help="with --grade: the model that judges ask"
+    )
     parser.add_argument(
         "--dry-run", action="store_true", help="check everything, print the plan, run nothing"
     )
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print what happens as JSON, one object a line, the summary at the end",
+    )
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Run, say what was written where, and grade if that was asked."""
-    from proctor import evaluation
+    from proctor import evaluation, wiring
+    from proctor.errors import UsageError
 
-    progress = Progress(sys.stderr)
+    if arguments.judge_model is not None and not arguments.grade:
+        raise UsageError("--judge-model belongs to --grade", fix="Add --grade, or leave it away.")
+    board = Board(sys.stderr, wiring.environment(), is_shown=not (arguments.json and sys.stdout.isatty()))
     suite = selected_suite(arguments)
     if suite.commit is not None:
-        progress.note(f"suite at commit {suite.commit[:12]}; its graders are code that will run here")
+        board.note(f"suite at commit {suite.commit[:12]}; its graders are code that will run here")
     agent = evaluation.pick_agent(
-        arguments.agent, command=arguments.agent_cmd, stdin=arguments.stdin, suite=suite
+        arguments.agent, command=arguments.agent_cmd, options=agent_options(arguments), suite=suite
     )
     if arguments.dry_run:
-        return _dry_run(arguments, suite, agent, progress)
-    with cancel_on_signals(progress, INTERRUPTED) as cancel:
+        return _dry_run(arguments, suite, agent, board)
+    options = _options(arguments)
+    out = arguments.out or evaluation.new_group()
+    lines = EventLines(out, agent.identity.label, suite.name) if arguments.json else None
+    if lines is not None:
+        board.every_minute(lines.on_minute)
+    with board, cancel_on_signals(board, INTERRUPTED) as cancel:
         group = evaluation.run(
             suite,
             agent,
-            out=arguments.out,
-            options=_options(arguments),
-            resume=_resume(arguments, progress),
+            out=out,
+            options=options,
+            resume=_resume(arguments, board),
             will_grade=arguments.grade,
             cancel=cancel,
-            on_event=_telling(progress, agent, suite),
+            on_event=_telling(board, lines, cancel, agent, suite, options),
         )
-    progress.end()
-    _warn(group.warnings, progress)
+    _warn(group.warnings, board)
     summary = group.summary
     graded = arguments.grade and summary.stopped != "interrupted"
-    if not arguments.json:
-        _print_summary(group.path, summary, is_graded=graded)
-    elif not graded:
-        write_json(_document(group.path, summary))
+    if lines is not None:
+        lines.summary(summary)
+    else:
+        for line in summary_lines(group.path, summary, max_cost_usd=options.max_cost_usd, is_graded=graded):
+            print(line)
     if not graded:
         return summary.exit_code
     from proctor.cli.grade_command import grade_and_print
+    from proctor.records.exits import worse
 
-    return evaluation.worse(summary.exit_code, grade_and_print([group.path], as_json=arguments.json))
+    code = grade_and_print(
+        [group.path],
+        as_json=arguments.json,
+        judges=_judges(arguments, summary, options),
+        write=None if lines is None else lines.report,
+    )
+    return worse(summary.exit_code, code)
+
+
+def _judges(arguments: argparse.Namespace, summary: RunSummary, options: RunOptions) -> JudgeOptions:
+    """What judging may cost is what the agents have left of the budget."""
+    from proctor.records.judging import JudgeOptions
+
+    left = None
+    if options.max_cost_usd is not None:
+        left = max(0.0, options.max_cost_usd - summary.cost.known_usd)
+    return JudgeOptions(model=arguments.judge_model, max_cost_usd=left)
 
 
 def _options(arguments: argparse.Namespace) -> RunOptions:
@@ -131,10 +181,15 @@ def _options(arguments: argparse.Namespace) -> RunOptions:
         parallel=arguments.parallel,
         max_failures=arguments.max_failures,
         work_root=arguments.work_root,
+        confinement=confinement_of(arguments),
+        resources=resources_of(arguments) | limits_of(arguments),
+        max_cost_usd=arguments.max_cost,
+        max_time_s=arguments.max_time,
+        retries=arguments.retries,
     )
 
 
-def _resume(arguments: argparse.Namespace, progress: Progress) -> Resume | None:
+def _resume(arguments: argparse.Namespace, board: Board) -> Resume | None:
     from proctor.errors import UsageError
     from proctor.evaluation import Resume
 
@@ -149,42 +204,52 @@ def _resume(arguments: argparse.Namespace, progress: Progress) -> Resume | None:
 
     def on_plan(left: Resumption) -> None:
         again = "".join(f", {ending.value} {count}" for ending, count in left.again.items())
-        progress.note(
+        spent = f"; spent so far: {money(left.spent_usd)}" if left.spent_usd else ""
+        board.note(
             f"resuming {clean(str(arguments.out))}: of {counted(left.planned, 'trial')} {left.finished} finished; "
-            f"to run: missing {left.missing}{again}"
+            f"to run: missing {left.missing}{again}{spent}"
         )
 
     return Resume(retry=arguments.retry, supersede=arguments.supersede, on_plan=on_plan)
 
 
-def _telling(progress: Progress, agent: Agent, suite: Suite) -> Any:
+def _telling(
+    board: Board,
+    lines: EventLines | None,
+    cancel: Cancel,
+    agent: Agent,
+    suite: Suite,
+    options: RunOptions,
+) -> Callable[[Event], None]:
     def on_event(event: Event) -> None:
-        if event.kind == "planned":
-            if not event.planned:
-                return
-            progress.note(
+        board.on_event(event)
+        if lines is not None:
+            lines.on_event(event)
+        if event.kind == "planned" and event.planned:
+            board.note(
                 f"{clean(agent.identity.label)} on {clean(suite.name)}: "
                 f"{counted(event.planned, 'trial')}, {event.parallel} at once"
             )
-            progress.begin("ran", event.planned)
-        elif event.cell is not None and event.kind != "started":
-            ending = event.ending.value if event.ending else "not recorded"
-            progress.step(f"{event.cell.run_dir} {ending} in {seconds(event.duration_s)}")
+            for note in confinement_notes(options, suite, agent):
+                board.note(note)
+            board.begin(lambda: cancel.is_set)
 
     return on_event
 
 
-def _dry_run(arguments: argparse.Namespace, suite: Suite, agent: Agent, progress: Progress) -> int:
+def _dry_run(arguments: argparse.Namespace, suite: Suite, agent: Agent, board: Board) -> int:
     """Check all that a run would check, and print the trials that it would start."""
     from proctor import evaluation
     from proctor.engine.planning import plan_trials
 
     options = _options(arguments)
+    premises = evaluation.premises_of(options, suite, agent, out=arguments.out)
     try:
-        agent.prepare([entry.test for entry in suite.tests])
-        _warn(evaluation.check(suite, will_grade=arguments.grade).warnings, progress)
+        agent.prepare([entry.test for entry in suite.tests], premises.surroundings)
+        _warn(evaluation.check(suite, will_grade=arguments.grade).warnings, board)
     finally:
         agent.close()
+        premises.close()
     trials = plan_trials(suite, options)
     if arguments.json:
         write_json([trial.cell for trial in trials])
@@ -199,48 +264,6 @@ def _dry_run(arguments: argparse.Namespace, suite: Suite, agent: Agent, progress
     return 0
 
 
-def _warn(warnings: tuple[str, ...], progress: Progress) -> None:
+def _warn(warnings: tuple[str, ...], board: Board) -> None:
     for warning in warnings:
-        progress.note(f"proctor: warning: {clean(warning)}")
-
-
-def _print_summary(path: Path, summary: RunSummary, *, is_graded: bool) -> None:
-    from proctor.records.run import Ending
-
-    if not summary.planned:
-        print("nothing was left to run")
-    else:
-        print(f"{summary.endings.get(Ending.OK, 0)}/{summary.planned} ended ok")
-    for event in (*summary.not_ok, *summary.lost):
-        assert event.cell is not None
-        ending = event.ending.value if event.ending else "not recorded"
-        reason = " ".join(event.reason.split())
-        print(f"  {event.cell.run_dir}  {ending}  {shorten(clean(reason), 200)}".rstrip())
-    left = summary.planned - sum(summary.endings.values()) - len(summary.lost)
-    if left:
-        print(f"  {left} not started ({summary.stopped})")
-    print(f"runs: {clean(str(path))}")
-    if not is_graded:
-        print(f"next: proctor grade {clean(str(path))}")
-
-
-def _document(path: Path, summary: RunSummary) -> dict[str, Any]:
-    return {
-        "schema": "proctor.run-summary/1",
-        "group": storable(str(path)),
-        "planned": summary.planned,
-        "endings": {ending.value: count for ending, count in summary.endings.items()},
-        "not_ok": [
-            {
-                "run": event.cell.run_dir,
-                "test": event.cell.test,
-                "trial": event.cell.trial,
-                "ending": event.ending,
-                "reason": event.reason,
-            }
-            for event in (*summary.not_ok, *summary.lost)
-            if event.cell is not None
-        ],
-        "stopped": summary.stopped,
-        "exit_code": int(summary.exit_code),
-    }
+        board.note(f"proctor: warning: {clean(warning)}")

@@ -1,4 +1,4 @@
-"""Print the JSON Schema (draft 2020-12) of a suite file, a test file, or the settings, for your editor.
+"""Print the JSON Schema (draft 2020-12) of a suite, a test, a checklist or the settings, for your editor.
 
 Examples:
   proctor schema suite > suite.schema.json

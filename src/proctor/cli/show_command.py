@@ -1,43 +1,45 @@
-"""Show one run: what went in, what came out, how it ended, its files and its grades. Changes nothing.
+"""Show one run: what went in, what came out, how it ended, its trace, its files and its grades. Changes nothing.
 
-Example:
+Examples:
   proctor show runs/einstein/birthday
+  proctor show runs/einstein/birthday --trace
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET
 
+from proctor.cli.isolation_text import isolation_lines
+from proctor.cli.label_text import label_lines
 from proctor.cli.output import (
     clean,
     clean_lines,
     counted,
     grade_lines,
-    money,
     number,
     seconds,
-    shorten,
     write_json,
 )
+from proctor.cli.record_text import change_lines, fault_lines
+from proctor.cli.trace_text import event_lines, model_lines, sums_line, trace_lines
 from proctor.host.tree import files_in
+from proctor.records.changes import Changes
 from proctor.records.json_value import text_of
 from proctor.records.report import RunReport
 from proctor.records.run import RunFacts
-from proctor.records.trace import Event, LlmCall, Metrics
+from proctor.records.trace import Event, Metrics, Trace
 
 if TYPE_CHECKING:
     from proctor.stores.rundir import RunDir
 
 MOST_CHARACTERS = 4000
 MOST_FILES = 50
-MOST_EVENTS = 40
-MOST_OF_EVENT = 160
 
 
 class ShowDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,12 +50,27 @@ class ShowDocument(msgspec.Struct, frozen=True, kw_only=True):
     output: Any
     report: RunReport
     events: tuple[Event, ...] = ()
+    at_least: Metrics | None = None
+    changes: Changes | None = None
+
+
+class TraceDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What `proctor show --trace --json` prints; `trace` is null for a run without one."""
+
+    schema: str = "proctor.trace/1"
+    trace: Trace | None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `proctor show` can be told."""
     parser.add_argument("run", metavar="RUN", type=Path, help="a run directory")
-    parser.add_argument("--history", action="store_true", help="list all rounds of grades, and who gave them")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--history", action="store_true", help="list all rounds of grades, and who gave them"
+    )
+    instead.add_argument(
+        "--trace", action="store_true", help="list all calls of models and tools, with what was said"
+    )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
@@ -67,17 +84,33 @@ def main(arguments: argparse.Namespace) -> int:
         return _history(run, as_json=arguments.json)
     facts = run.facts()
     trace = run.trace(facts)
+    if arguments.trace:
+        return _trace(trace, as_json=arguments.json)
     document = ShowDocument(
         facts=facts,
         output=run.output(facts),
         report=read_run(run),
         events=trace.events if trace is not None else (),
+        at_least=trace.at_least if trace is not None else None,
+        changes=run.changes(facts),
     )
     if arguments.json:
         write_json(document)
         return 0
-    for line in _lines(document, run.workdir):
+    for line in _lines(document, trace, run.workdir):
         print(line)
+    return 0
+
+
+def _trace(trace: Trace | None, *, as_json: bool) -> int:
+    """The whole trace, or that there is none."""
+    if as_json:
+        write_json(TraceDocument(trace=trace))
+    elif trace is None:
+        print("the run has no trace")
+    else:
+        for line in trace_lines(trace):
+            print(line)
     return 0
 
 
@@ -124,15 +157,22 @@ def _history(run: RunDir, *, as_json: bool) -> int:
     return 0
 
 
-def _lines(document: ShowDocument, workdir: Path) -> Iterator[str]:
+def _lines(document: ShowDocument, trace: Trace | None, workdir: Path) -> Iterator[str]:
     facts, report = document.facts, document.report
     yield f"{clean(report.run)}  test {clean(facts.test.id)}  trial {facts.trial}"
-    yield f"agent      {facts.agent.kind} {clean(facts.agent.label)}"
+    agent = facts.agent
+    version = f", version {clean(agent.version)}" if agent.version else ""
+    model = f", told to use {clean(agent.model)}" if agent.model else ""
+    yield f"agent      {agent.kind} {clean(agent.label)}{version}{model}"
+    if facts.artifact is not None:
+        yield f"artifact   {facts.artifact}"
     code = "" if facts.exit_code is None else f", exit code {facts.exit_code}"
     yield f"ended      {facts.ending.value}{code}, after {seconds(facts.duration_s)}, at {facts.ended_at}"
+    yield from fault_lines(facts)
+    yield from isolation_lines(facts)
     yield f"objective  {number(report.objective)}  {report.outcome.value}, {counted(report.rounds, 'round')} of grades"
-    if report.metrics is not None:
-        yield f"trace      {clean(_sums(report.metrics))}"
+    if trace is not None:
+        yield f"trace      {sums_line(trace)}"
     if report.reason:
         yield from _part("reason", report.reason)
     for note in facts.notes:
@@ -144,6 +184,7 @@ def _lines(document: ShowDocument, workdir: Path) -> Iterator[str]:
         yield from _part("expected", text_of(facts.test.expected))
     if facts.defect is not None and facts.defect.stack:
         yield from _part("stack", facts.defect.stack)
+    yield from label_lines(report)
     if report.grades:
         yield "grades"
         yield from grade_lines(report.grades, "  ")
@@ -152,49 +193,12 @@ def _lines(document: ShowDocument, workdir: Path) -> Iterator[str]:
             yield from _part(f"defect of {clean(grade.grader)}", grade.defect.stack)
             if grade.defect.printed:
                 yield from _part("it printed", grade.defect.printed)
-    yield from _events(document.events)
+    if trace is not None:
+        yield from model_lines(trace)
+        yield from event_lines(trace.events)
+    if facts.fixture_digest is not None:
+        yield from change_lines(document.changes)
     yield from _files(workdir)
-
-
-def _sums(metrics: Metrics) -> str:
-    """What a trace adds up to, in words."""
-    if metrics.llm_calls is None or metrics.tool_calls is None:
-        return "not whole: what it adds up to cannot be told"
-    tokens = [
-        f"{count if count is not None else 'unknown'} tokens {way}"
-        for count, way in ((metrics.tokens_in_total, "in"), (metrics.tokens_out_total, "out"))
-    ]
-    parts = [
-        counted(metrics.llm_calls, "model call"),
-        counted(metrics.tool_calls, "tool call"),
-        *(tokens if metrics.llm_calls else []),
-        money(metrics.cost_usd_total) or "cost unknown",
-        *metrics.models,
-    ]
-    return ", ".join(parts)
-
-
-def _events(events: Sequence[Event]) -> Iterator[str]:
-    """The first calls of a trace, a line each."""
-    if not events:
-        return
-    yield "events"
-    for event in events[:MOST_EVENTS]:
-        if isinstance(event, LlmCall):
-            tokens = [
-                f"{count} {way}"
-                for count, way in ((event.tokens_in, "in"), (event.tokens_out, "out"))
-                if count is not None
-            ]
-            said = "  ".join(["llm ", event.model or "(no name)", *tokens, money(event.cost_usd)])
-        else:
-            told = [text_of(value) for value in (event.arguments, event.result) if value is not None]
-            said = f"tool  {event.name}  {' -> '.join(told)}"
-        error = f"  error: {event.error}" if event.error else ""
-        line = clean(shorten(f"{said.rstrip()}{error}", MOST_OF_EVENT))
-        yield f"  +{event.start_s:.1f}s {seconds(event.duration_s):>6}  {line}"
-    if len(events) > MOST_EVENTS:
-        yield f"  and {len(events) - MOST_EVENTS} more; --json has them all"
 
 
 def _part(title: str, text: str) -> Iterator[str]:

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from proctor.cli.board import Board
     from proctor.cli.progress import Progress
     from proctor.host.cancel import Cancel
 
 
 @contextmanager
-def cancel_on_signals(progress: Progress, said: str) -> Generator[Cancel]:
+def cancel_on_signals(progress: Progress | Board, said: str) -> Generator[Cancel]:
     """The first Ctrl-C or SIGTERM ends what runs, and `said` is noted; the second is as ever."""
     from proctor.host.cancel import Cancel
 

@@ -10,6 +10,7 @@ import argparse
 
 from proctor.cli.arguments import add_selection, selected_suite
 from proctor.cli.output import clean, counted, shorten, write_json
+from proctor.records.suite import Test
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,5 +30,15 @@ def main(arguments: argparse.Namespace) -> int:
         print(f"{entry.test.id}{tags}")
         if entry.test.description:
             print(f"  {shorten(clean(entry.test.description), 200)}")
+        if entry.test.hosts:
+            hosts = ", ".join(f"{name} ({clean(pin.model)})" for name, pin in entry.test.hosts.items())
+            print(f"  {hosts}{_invocation(entry.test)}")
     print(counted(len(suite.tests), "test"))
     return 0
+
+
+def _invocation(test: Test) -> str:
+    invocation = test.invocation
+    if invocation is None or invocation.mode == "automatic":
+        return ""
+    return f"  skill {clean(invocation.skill)}" if invocation.skill else "  no skill"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from proctor.core.faults import row_of
 from proctor.records.report import RunReport
 
 
@@ -33,7 +34,7 @@ def tell_apart(runs: Iterable[RunReport]) -> Attempts:
     for run in sorted(members, key=lambda run: run.attempt):
         key = (run.test, run.trial)
         before = counts.get(key)
-        if before is None or not before.ending.is_evidence or run.supersedes:
+        if before is None or row_of(before.ending).scored_by == "nobody" or run.supersedes:
             counts[key] = run
     kept = {id(run) for run in counts.values()}
     return Attempts(

@@ -5,16 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from proctor.core.attempts import tell_apart
+from proctor.core.evidence import failure_of
+from proctor.core.faults import row_of
+from proctor.core.figures import by_test, figures_of, pooled
+from proctor.core.label_report import label_lines, mean_label, sum_labels
+from proctor.core.noise import noise_of
 from proctor.core.objective import EXACT_ZERO, UNKNOWN, fold
 from proctor.core.rounds import complete_rounds
 from proctor.records.annotation import Annotations, ScoreRow
+from proctor.records.checklist import Checklist
 from proctor.records.exits import ExitCode
+from proctor.records.fault import Fault, Owner
 from proctor.records.grade import Cause, Outcome
+from proctor.records.judging import Judging, add_up
 from proctor.records.report import Bounds, GradeLine, GroupReport, Report, RunReport
 from proctor.records.run import Cell, Ending, RunFacts
 from proctor.records.trace import Metrics
@@ -28,12 +37,14 @@ class RecordedRun(msgspec.Struct, frozen=True, kw_only=True):
         facts: from `run.json`.
         annotations: all rows, in the order of appending.
         metrics: what the trace adds up to; None for a run without one.
+        checklists: the revision in force of each checklist of its group.
     """
 
     run: str
     facts: RunFacts
     annotations: Annotations = Annotations()
     metrics: Metrics | None = None
+    checklists: Mapping[str, Checklist] = {}
 
 
 def report_run(recorded: RecordedRun) -> RunReport:
@@ -42,10 +53,22 @@ def report_run(recorded: RecordedRun) -> RunReport:
     An ending of the agent other than `ok` scores 0 and fails every gate. A run that was interrupted, or that
     proctor itself failed to execute, says nothing about the agent: it is inconclusive.
     """
+    found, facts = _folded(recorded), recorded.facts
+    failure = failure_of(
+        found.ending,
+        found.outcome,
+        [line.cause for line in found.grades],
+        kind=facts.fault.kind if facts.fault is not None else None,
+    )
+    return msgspec.structs.replace(found, failure=failure) if failure is not None else found
+
+
+def _folded(recorded: RecordedRun) -> RunReport:
     facts = recorded.facts
     annotations = recorded.annotations
     rounds = complete_rounds(annotations.scores, annotations.retractions)
     rows = rounds[-1].rows if rounds else ()
+    labels = label_lines(annotations, recorded.checklists)
     common = RunReport(
         run=recorded.run,
         test=facts.test.id,
@@ -63,11 +86,20 @@ def report_run(recorded: RecordedRun) -> RunReport:
         unread_rows=annotations.unread,
         supersedes=facts.supersedes,
         metrics=recorded.metrics,
+        labels=labels,
+        label_score=mean_label(labels),
     )
-    if not facts.ending.is_evidence:
-        cause = Cause.INTERRUPTED if facts.ending is Ending.INTERRUPTED else Cause.HARNESS_FAILURE
-        return msgspec.structs.replace(common, cause=cause, reason=reason_of(facts))
-    if facts.ending is not Ending.OK:
+    kind = facts.defect.type if facts.defect is not None else None
+    row = row_of(facts.ending, kind)
+    if row.scored_by == "nobody":
+        if row.counted == "interrupted":
+            return msgspec.structs.replace(common, cause=Cause.INTERRUPTED, reason=reason_of(facts))
+        # A run of a version that did not record whose fault it was has the table's answer.
+        fault = facts.fault or Fault(owner=row.owner, kind=kind or row.ending.value)
+        return msgspec.structs.replace(
+            common, cause=Cause.HARNESS_FAILURE, reason=reason_of(facts), fault=fault
+        )
+    if row.scored_by == "zero":
         return msgspec.structs.replace(
             common,
             outcome=Outcome.FAIL,
@@ -129,6 +161,7 @@ def unreadable(run: str, reason: str) -> RunReport:
         has_gate=False,
         cause=Cause.HARNESS_FAILURE,
         reason=reason,
+        fault=Fault(owner=Owner.HARNESS, kind="unreadable"),
     )
 
 
@@ -141,18 +174,16 @@ def report_group(path: str, runs: Iterable[RunReport]) -> GroupReport:
     """
     attempts = tell_apart(runs)
     members = attempts.in_force
-    by_test: dict[str, list[RunReport]] = {}
-    for run in members:
-        by_test.setdefault(run.test, []).append(run)
-    means = [mean for mean in (_mean_objective(trials) for trials in by_test.values()) if mean is not None]
+    figures = figures_of(members)
     states = [_state(run) for run in members]
     group = GroupReport(
         path=path,
-        n=len(means),
-        mean=_mean(means),
+        n=figures.objective.tests,
+        mean=figures.objective.value,
         bounds=_mean_bounds(
-            [_mean_bounds([trial.bounds for trial in trials]) for trials in by_test.values()]
+            [_mean_bounds([trial.bounds for trial in trials]) for trials in by_test(members).values()]
         ),
+        figures=figures,
         planned=len(members),
         graded=states.count("graded"),
         inconclusive=states.count("inconclusive"),
@@ -160,7 +191,11 @@ def report_group(path: str, runs: Iterable[RunReport]) -> GroupReport:
         harness_failures=states.count("harness_failures"),
         interrupted=states.count("interrupted"),
         runs=members,
+        owners=dict(Counter(run.fault.owner for run in members if run.fault is not None)),
         set_aside=tuple(run.run for run in attempts.set_aside),
+        judging=judging_of(members),
+        labels=sum_labels(members),
+        noise=noise_of(members),
     )
     parts = group.graded + group.inconclusive + group.errored + group.harness_failures + group.interrupted
     assert group.planned == parts, f"{group.planned} planned runs fell into {parts} states"
@@ -169,8 +204,7 @@ def report_group(path: str, runs: Iterable[RunReport]) -> GroupReport:
 
 def report(groups: Sequence[GroupReport], warnings: Sequence[str] = ()) -> Report:
     """All groups, and the mean over all tests of all of them, each test with the same weight."""
-    means = [group.mean * group.n for group in groups if group.mean is not None]
-    n = sum(group.n for group in groups)
+    objective, pass_rate = pooled([group.runs for group in groups])
     tests = [(group.bounds, len({run.test for run in group.runs})) for group in groups]
     weight = sum(count for _, count in tests)
     bounds = (
@@ -182,7 +216,13 @@ def report(groups: Sequence[GroupReport], warnings: Sequence[str] = ()) -> Repor
         else UNKNOWN
     )
     return Report(
-        groups=tuple(groups), n=n, mean=sum(means) / n if n else None, bounds=bounds, warnings=tuple(warnings)
+        groups=tuple(groups),
+        n=objective.tests,
+        mean=objective.value,
+        bounds=bounds,
+        objective=objective,
+        pass_rate=pass_rate,
+        warnings=tuple(warnings),
     )
 
 
@@ -213,13 +253,8 @@ def _exit_code(run: RunReport) -> ExitCode:
 
 
 def _state(run: RunReport) -> str:
-    if run.ending is Ending.INTERRUPTED:
-        return "interrupted"
-    if run.ending is Ending.HARNESS_FAILURE:
-        return "harness_failures"
-    if run.ending is not Ending.OK:
-        return "errored"
-    return "inconclusive" if run.objective is None else "graded"
+    counted = row_of(run.ending, run.fault.kind if run.fault else None).counted
+    return "inconclusive" if counted == "graded" and run.objective is None else counted
 
 
 def _line(row: ScoreRow) -> GradeLine:
@@ -234,7 +269,18 @@ def _line(row: ScoreRow) -> GradeLine:
         feedback=row.feedback,
         cause=row.cause,
         defect=row.defect,
+        samples=row.samples,
+        mean=row.mean,
+        spread=row.spread,
+        count=row.count,
+        judging=row.judging,
     )
+
+
+def judging_of(runs: Iterable[RunReport]) -> tuple[Judging, ...]:
+    """What judging some runs took, by judge, whatever the goals were."""
+    lines = (line for run in runs for line in run.grades)
+    return add_up(msgspec.structs.replace(one, goal="") for line in lines for one in line.judging)
 
 
 def reason_of(facts: RunFacts) -> str:
@@ -251,14 +297,6 @@ def reason_of(facts: RunFacts) -> str:
 def _shared_cause(rows: Sequence[ScoreRow]) -> Cause | None:
     causes = {row.cause for row in rows}
     return causes.pop() if len(causes) == 1 else None
-
-
-def _mean_objective(trials: Sequence[RunReport]) -> float | None:
-    return _mean([trial.objective for trial in trials if trial.objective is not None])
-
-
-def _mean(numbers: Sequence[float]) -> float | None:
-    return sum(numbers) / len(numbers) if numbers else None
 
 
 def _mean_bounds(bounds: Sequence[Bounds]) -> Bounds:

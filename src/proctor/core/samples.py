@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from typing import Literal
 
@@ -19,6 +20,9 @@ class Folded(msgspec.Struct, frozen=True, kw_only=True):
         scale: `scalar` when at least one sample is a number.
         score: 0 to 1; None when inconclusive.
         samples: value of each sample, None for an inconclusive one; empty for a single sample.
+        mean: of the samples that have a value; None for a single sample.
+        spread: their standard deviation, with n - 1 in its denominator; None for fewer than two.
+        count: how many they are; None for a single sample.
     """
 
     scale: Literal["binary", "scalar"]
@@ -29,6 +33,9 @@ class Folded(msgspec.Struct, frozen=True, kw_only=True):
     cause: Cause | None = None
     evidence: Json = None
     defect: Defect | None = None
+    mean: float | None = None
+    spread: float | None = None
+    count: int | None = None
 
 
 def fold_samples(grades: Sequence[Grade], options: GraderOptions) -> Folded:
@@ -65,6 +72,9 @@ def fold_samples(grades: Sequence[Grade], options: GraderOptions) -> Folded:
         cause=unclear.cause if unclear is not None and outcome is Outcome.INCONCLUSIVE else None,
         evidence=evidence[0] if len(evidence) == 1 else evidence or None,
         defect=next((grade.defect for grade in grades if grade.defect is not None), None),
+        mean=statistics.fmean(known) if known else None,
+        spread=statistics.stdev(known) if len(known) > 1 else None,
+        count=len(known),
     )
 
 

@@ -7,6 +7,7 @@ OpenInference and OpenLLMetry. For each part the first name that is there counts
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal, cast
 
@@ -16,10 +17,13 @@ from proctor.core.json_lines import NotJson, decoded
 from proctor.records.json_value import Json
 
 PROVIDER: Final = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system")
+REQUESTED: Final = ("gen_ai.request.model", "llm.request.model_name", "llm.request.model", "llm.model_name")
 MODEL: Final = (
     "gen_ai.response.model",
+    "llm.response.model_name",
     "gen_ai.request.model",
     "llm.model_name",
+    "llm.request.model_name",
     "embedding.model_name",
     "llm.response.model",
     "llm.request.model",
@@ -36,13 +40,63 @@ TOKENS_OUT: Final = (
     "llm.token_count.completion",
     "llm.usage.completion_tokens",
 )
+TOKENS_CACHED: Final = (
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+    "gen_ai.usage.details.cache_read_tokens",
+    "llm.token_count.prompt_details.cache_read",
+    "llm.usage.cache_read_input_tokens",
+)
+TOKENS_CACHE_WRITTEN: Final = (
+    "gen_ai.usage.cache_write.input_tokens",
+    "gen_ai.usage.cache_creation.input_tokens",
+    "gen_ai.usage.cache_creation_input_tokens",
+    "gen_ai.usage.details.cache_write_tokens",
+    "llm.token_count.prompt_details.cache_write",
+    "llm.usage.cache_creation_input_tokens",
+)
 COST: Final = ("gen_ai.usage.cost", "gen_ai.usage.total_cost", "llm.cost.total", "operation.cost")
-TOOL_NAME: Final = ("gen_ai.tool.name", "tool.name", "traceloop.entity.name")
-ARGUMENTS: Final = ("gen_ai.tool.call.arguments", "input.value", "tool.parameters", "traceloop.entity.input")
-RESULT: Final = ("gen_ai.tool.call.result", "output.value", "traceloop.entity.output")
+TOOL_NAME: Final = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
+ARGUMENTS: Final = (
+    "gen_ai.tool.call.arguments",
+    "tool_arguments",
+    "ai.toolCall.args",
+    "input.value",
+    "tool.parameters",
+    "traceloop.entity.input",
+)
+RESULT: Final = (
+    "gen_ai.tool.call.result",
+    "tool_response",
+    "ai.toolCall.result",
+    "output.value",
+    "traceloop.entity.output",
+)
+FINISH_REASONS: Final = (
+    "gen_ai.response.finish_reasons",
+    "gen_ai.completion.0.finish_reason",
+    "llm.finish_reason",
+)
+
+EVIDENCE: Final = "proctor.evidence"
+"""Of a resource: `observed` where proctor recorded its spans. Nobody else's spans keep an attribute of this name."""
+LOST: Final = "proctor.trace.lost"
+"""Of a resource: why the trace is not whole."""
+OBSERVES: Final = "proctor.observes"
+"""Of a span that proctor recorded: channels of which it saw every call, as a text of words."""
+OURS: Final = "proctor."
+"""Names that belong to proctor. What an agent calls so is taken out of its spans."""
+WORKED_OUT: Final = "proctor.cost.usd"
+NOT_WORKED_OUT: Final = "proctor.cost.unknown"
+PRICE_LIST: Final = "proctor.cost.prices"
 
 _MODEL_OPERATIONS: Final = frozenset(
     {"chat", "text_completion", "completion", "generate_content", "embeddings"}
+)
+_REFUSALS: Final = re.compile(
+    r"[45]\d\d|(?:.*[._])?(?:RateLimit|Authentication|PermissionDenied|NotFound|BadRequest|UnprocessableEntity"
+    r"|Conflict|InternalServer|ServiceUnavailable|Overloaded)(?:Error|Exception)?",
+    re.IGNORECASE,
 )
 _MOST_CHARACTERS: Final = 100_000
 _ANY: Final = msgspec.json.Decoder()
@@ -65,9 +119,17 @@ def kind_of(attributes: Attributes) -> Literal["llm", "tool"] | None:
     kind = attributes.get("traceloop.span.kind")
     if isinstance(kind, str) and kind:
         return "tool" if kind == "tool" else None
-    if "gen_ai.tool.name" in attributes:
+    if "gen_ai.tool.name" in attributes or "ai.toolCall.name" in attributes:
         return "tool"
     return "llm" if text(attributes, MODEL) is not None else None
+
+
+def is_embedding(attributes: Attributes) -> bool:
+    """True for a model call that writes no tokens."""
+    kind = attributes.get("openinference.span.kind")
+    return attributes.get("gen_ai.operation.name") == "embeddings" or (
+        isinstance(kind, str) and kind.upper() == "EMBEDDING"
+    )
 
 
 def text(attributes: Attributes, names: tuple[str, ...]) -> str | None:
@@ -92,6 +154,34 @@ def cost(attributes: Attributes) -> float | None:
             return value
     parts = [amount(attributes.get(name)) for name in ("llm.cost.prompt", "llm.cost.completion")]
     return None if parts[0] is None or parts[1] is None else parts[0] + parts[1]
+
+
+def finish_reasons(attributes: Attributes) -> tuple[str, ...]:
+    """Why the model stopped, one for each answer."""
+    for name in FINISH_REASONS:
+        said = attributes.get(name)
+        listed = cast("list[Json]", said) if isinstance(said, list) else [said]
+        reasons = tuple(reason for reason in listed if isinstance(reason, str) and reason)
+        if reasons:
+            return reasons
+    return ()
+
+
+def was_refused(attributes: Attributes) -> bool:
+    """True when the provider refused the call, so that there was nothing to pay: an HTTP status, or its exception.
+
+    A call that broke off in another way, such as by a timeout, may have been paid for.
+
+    >>> was_refused({"error.type": "429"}), was_refused({"error.type": "openai.RateLimitError"})
+    (True, True)
+    >>> was_refused({"error.type": "TimeoutError"}), was_refused({})
+    (False, False)
+    """
+    kind = attributes.get("error.type")
+    if isinstance(kind, str) and _REFUSALS.fullmatch(kind):
+        return True
+    status = amount(attributes.get("http.response.status_code"))
+    return status is not None and 400 <= status < 600
 
 
 def amount(value: Any) -> float | None:

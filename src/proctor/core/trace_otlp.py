@@ -14,9 +14,11 @@ from msgspec import UNSET, Raw, UnsetType
 
 from proctor.core.json_lines import NotJson, decoded
 from proctor.core.trace import Span
-from proctor.core.trace_names import amount
+from proctor.core.trace_names import EVIDENCE, LOST, OURS, amount
 from proctor.records.json_value import Json
+from proctor.records.trace import Evidence
 
+_UNMARKED: Final = ("inferred", None)
 _FAILED: Final = (2, "2", "STATUS_CODE_ERROR")
 
 
@@ -46,14 +48,59 @@ _read_ids: Final = msgspec.json.Decoder(_Ids)
 _read_span: Final = msgspec.json.Decoder(dict[str, Any])
 
 
+class Document:
+    """A document, read as far as it has to be.
+
+    Raises:
+        NotJson: it is no OTLP/JSON document.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self._resources = decoded(_read_document, text).resource_spans or ()
+        self._marks = [_marks(resource) for resource in self._resources]
+
+    @property
+    def lost(self) -> str | None:
+        """What proctor wrote that is missing in the trace; None when it wrote nothing of that kind."""
+        return next((lost for _, lost in self._marks if lost is not None), None)
+
+    def spans(self) -> Iterator[Span]:
+        """The spans; none in a document that is of logs or of metrics.
+
+        Raises:
+            NotJson: one of them is no JSON object.
+        """
+        for resource, (evidence, _) in zip(self._resources, self._marks, strict=True):
+            for scope in _scopes(resource):
+                for raw in scope.spans or ():
+                    yield _span(decoded(_read_span, raw), evidence)
+
+
 def spans_of(document: bytes) -> Iterator[Span]:
     """The spans of a document; none in one that is of logs or of metrics.
 
     Raises:
         NotJson: it is no OTLP/JSON document.
     """
-    for _, _, raw in _placed(decoded(_read_document, document)):
-        yield _span(decoded(_read_span, raw))
+    yield from Document(document).spans()
+
+
+def spans_in(document: dict[str, Any]) -> Iterator[Span]:
+    """The spans of a document that is decoded already; they are the agent's own words."""
+    for resource in dicts_in(document.get("resourceSpans")):
+        for scope in (
+            *dicts_in(resource.get("scopeSpans")),
+            *dicts_in(resource.get("instrumentationLibrarySpans")),
+        ):
+            for span in dicts_in(scope.get("spans")):
+                yield _span(span, "inferred")
+
+
+def dicts_in(listed: Any) -> Iterator[dict[str, Any]]:
+    """The objects in a list; none in what is no list."""
+    for entry in cast("list[Any]", listed) if isinstance(listed, list) else []:
+        if isinstance(entry, dict):
+            yield cast("dict[str, Any]", entry)
 
 
 def is_traces(document: bytes) -> bool:
@@ -68,19 +115,24 @@ def is_traces(document: bytes) -> bool:
 def split_by_trace(document: bytes) -> dict[str, bytes]:
     """The document as one for each trace in it, by trace id in lower case; each is one line without its end.
 
-    A span keeps its resource and scope.
+    A span keeps its resource and scope, less a mark that says that proctor has seen it: that is true only in the
+    run that proctor made.
 
     Raises:
         NotJson: it is no OTLP/JSON document, or a span has no trace id.
     """
     found = decoded(_read_document, document)
+    is_marked = False
+    for resource in found.resource_spans or ():
+        if _marks(resource) != _UNMARKED:
+            is_marked, resource.resource = True, _unmarked(resource)
     by_trace: dict[str, list[tuple[_Resource, _Scope, Raw]]] = {}
     for resource, scope, raw in _placed(found):
         trace_id = decoded(_read_ids, raw).trace_id.lower()
         if len(trace_id) != 32 or not set(trace_id) <= set("0123456789abcdef"):
             raise NotJson(f"a span has the trace id {trace_id[:40]!r}, and 32 hexadecimal digits are wanted")
         by_trace.setdefault(trace_id, []).append((resource, scope, raw))
-    if len(by_trace) == 1:
+    if len(by_trace) == 1 and not is_marked:
         return {trace_id: _one_line(document) for trace_id in by_trace}
     return {
         trace_id: _one_line(msgspec.json.encode(_document_of(members)))
@@ -111,14 +163,45 @@ def _one_line(document: bytes) -> bytes:
 
 def _placed(document: _Document) -> Iterator[tuple[_Resource, _Scope, Raw]]:
     for resource in document.resource_spans or ():
-        for scopes in (resource.scope_spans, resource.instrumentation_library_spans):
-            for scope in scopes or ():
-                for raw in scope.spans or ():
-                    yield resource, scope, raw
+        for scope in _scopes(resource):
+            for raw in scope.spans or ():
+                yield resource, scope, raw
 
 
-def _span(said: dict[str, Any]) -> Span:
-    attributes = _attributes(said.get("attributes"))
+def _scopes(resource: _Resource) -> Iterator[_Scope]:
+    yield from resource.scope_spans or ()
+    yield from resource.instrumentation_library_spans or ()
+
+
+def _marks(resource: _Resource) -> tuple[Evidence, str | None]:
+    """Who recorded the spans of a resource, and what it says is lost."""
+    # An escape could hide the name; everything else is not decoded.
+    raw = b"" if resource.resource is UNSET else bytes(resource.resource)
+    if OURS.encode() not in raw and b"\\u" not in raw:
+        return _UNMARKED
+    attributes = attributes_of(_resource(raw).get("attributes"))
+    lost = attributes.get(LOST)
+    return (
+        "observed" if attributes.get(EVIDENCE) == "observed" else "inferred",
+        lost if isinstance(lost, str) else None,
+    )
+
+
+def _unmarked(resource: _Resource) -> Raw:
+    said = _resource(b"" if resource.resource is UNSET else bytes(resource.resource))
+    kept = [pair for pair in cast("list[Any]", said["attributes"]) if key_of(pair) not in (EVIDENCE, LOST)]
+    return Raw(msgspec.json.encode(said | {"attributes": kept}))
+
+
+def _resource(raw: bytes) -> dict[str, Any]:
+    try:
+        return decoded(_read_span, raw)
+    except NotJson:
+        return {}
+
+
+def _span(said: dict[str, Any], evidence: Evidence) -> Span:
+    attributes = attributes_of(said.get("attributes"))
     return Span(
         trace_id=_text(said.get("traceId")).lower(),
         span_id=_text(said.get("spanId")).lower(),
@@ -127,7 +210,18 @@ def _span(said: dict[str, Any]) -> Span:
         start_ns=_nanoseconds(said.get("startTimeUnixNano")),
         end_ns=_nanoseconds(said.get("endTimeUnixNano")),
         attributes=attributes,
+        moments=_moments(said.get("events")),
         error=_error(said, attributes),
+        # A host's own stream may let something be inferred that it does not say.
+        evidence="inferred" if attributes.get(EVIDENCE) == "inferred" else evidence,
+    )
+
+
+def _moments(events: Any) -> tuple[tuple[str, dict[str, Json]], ...]:
+    return tuple(
+        (_text(event.get("name")), attributes_of(event.get("attributes")))
+        for entry in (cast("list[Any]", events) if isinstance(events, list) else [])
+        if isinstance(entry, dict) and (event := cast("dict[str, Any]", entry))
     )
 
 
@@ -144,18 +238,23 @@ def _error(said: dict[str, Any], attributes: dict[str, Json]) -> str | None:
 def _exception(events: Any) -> str:
     for event in cast("list[Any]", events) if isinstance(events, list) else []:
         if isinstance(event, dict) and cast("dict[str, Any]", event).get("name") == "exception":
-            told = _attributes(cast("dict[str, Any]", event).get("attributes"))
+            told = attributes_of(cast("dict[str, Any]", event).get("attributes"))
             return _text(told.get("exception.message")) or _text(told.get("exception.type"))
     return ""
 
 
-def _attributes(listed: Any) -> dict[str, Json]:
+def key_of(pair: Any) -> str | None:
+    """The name of an attribute; None when it is none."""
+    key = cast("dict[str, Any]", pair).get("key") if isinstance(pair, dict) else None
+    return key if isinstance(key, str) else None
+
+
+def attributes_of(listed: Any) -> dict[str, Json]:
+    """The attributes in a list of keys and values; what is none is left out, and of two the first counts."""
     attributes: dict[str, Json] = {}
     for pair in cast("list[Any]", listed) if isinstance(listed, list) else []:
-        if isinstance(pair, dict):
-            entry = cast("dict[str, Any]", pair)
-            if isinstance(key := entry.get("key"), str):
-                attributes.setdefault(key, _value(entry.get("value")))
+        if (key := key_of(pair)) is not None:
+            attributes.setdefault(key, _value(cast("dict[str, Any]", pair).get("value")))
     return attributes
 
 
@@ -175,7 +274,7 @@ def _value(wrapped: Any) -> Json:
                 values = cast("dict[str, Any]", value).get("values") if isinstance(value, dict) else None
                 return [_value(one) for one in cast("list[Any]", values)] if isinstance(values, list) else []
             case "kvlistValue":
-                return _attributes(
+                return attributes_of(
                     cast("dict[str, Any]", value).get("values") if isinstance(value, dict) else None
                 )
             case _:

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from proctor.core.json_lines import NotJson, decoded
-from proctor.core.trace import traced
 from proctor.core.trace_names import amount, as_value
+from proctor.core.trace_sums import traced
 from proctor.records.json_value import Json
 from proctor.records.run import Ending
 from proctor.records.trace import Event, LlmCall, ToolCall, Trace
@@ -198,12 +198,13 @@ class _Telling:
 
     def _prompt(self, data: dict[str, Any], at: float) -> None:
         duration_s = _seconds(data.get("timeTaken"))
-        usage, cost = _part(data, "usage"), _part(data, "cost")
+        usage, cost_usd = _part(data, "usage"), amount(_part(data, "cost").get("totalCost"))
         call = LlmCall(
             model=_text(data.get("model")) or None,
             tokens_in=_count(usage.get("inputTokens")),
             tokens_out=_count(usage.get("outputTokens")),
-            cost_usd=amount(cost.get("totalCost")),
+            cost_usd=cost_usd,
+            cost_source=None if cost_usd is None else "trace",
             duration_s=duration_s,
         )
         self._calls.append((at - (duration_s or 0.0), call))

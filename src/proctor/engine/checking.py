@@ -13,9 +13,12 @@ from proctor.agents.solution import NoopAgent, SolutionAgent
 from proctor.core.proof import TriedRun, prove
 from proctor.engine.execute import Event, Work, begin, execute
 from proctor.engine.grading import RunGrader
+from proctor.engine.judging import JudgeDesk
 from proctor.engine.planning import RunOptions, plan_trials
 from proctor.engine.preflight import Checked
 from proctor.engine.reporting import read_run
+from proctor.host.premises import Premises
+from proctor.judges.setup import JudgeSetup
 from proctor.ports import Agent, Cancel
 from proctor.records.proof import SuiteProof
 from proctor.records.report import RunReport
@@ -39,8 +42,10 @@ class Bench:
 
     Args:
         options: how runs are made; each is made once.
+        premises: where the trials take place.
         platform: what this machine is.
         cancel: ends everything when it is set.
+        judges: how judges are asked.
         on_start: called with the number of runs.
         on_event: called from any thread as runs start and end.
     """
@@ -48,14 +53,19 @@ class Bench:
     def __init__(
         self,
         options: RunOptions,
+        premises: Premises,
         platform: Platform,
         cancel: Cancel,
         *,
+        judges: JudgeSetup,
         on_start: Callable[[int], None],
         on_event: Callable[[Event], None],
     ) -> None:
-        self._options = msgspec.structs.replace(options, trials=1, max_failures=None)
-        self._platform, self._cancel = platform, cancel
+        self._options = msgspec.structs.replace(
+            options, trials=1, max_failures=None, max_cost_usd=None, max_time_s=None
+        )
+        self._premises, self._platform, self._cancel = premises, platform, cancel
+        self._judges = judges
         self._on_start, self._on_event = on_start, on_event
 
     def prove(self, suite: Suite, checked: Checked) -> SuiteProof | None:
@@ -114,12 +124,13 @@ class Bench:
         """Run each test once, and keep the runs in a new group."""
         group = GroupDir.create(path)
         try:
-            agent.prepare([entry.test for entry in suite.tests])
+            agent.prepare([entry.test for entry in suite.tests], self._premises.surroundings)
             work = Work(
                 suite=suite,
                 agent=agent,
                 checked=checked,
                 options=self._options,
+                premises=self._premises,
                 platform=self._platform,
                 trials=plan_trials(suite, self._options),
             )
@@ -130,6 +141,11 @@ class Bench:
             group.finish(is_kept=False)
 
     def _grade(self, runs: Sequence[RunDir], draw: str) -> Sequence[RunReport]:
-        with RunGrader(self._options.environment, parallel=self._options.parallel, draw=draw) as grader:
+        with RunGrader(
+            self._options.environment,
+            parallel=self._options.parallel,
+            draw=draw,
+            desk=JudgeDesk(self._judges),
+        ) as grader:
             grader.grade(runs, lambda _: None)
         return [read_run(run) for run in runs]

@@ -1,131 +1,39 @@
 """Running an agent over a suite: one pipeline for every kind of agent.
 
-seed a fresh workdir -> run under limits -> collect output and logs -> publish the run directory.
+seed a fresh workdir -> run under limits -> collect output, trace and logs -> publish the run directory.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import queue
 import threading
 import time
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import Literal
+from contextlib import suppress
 
 import msgspec
 
+from proctor.core.faults import kind_of_error
 from proctor.core.redaction import Redactor
 from proctor.core.report import reason_of
-from proctor.engine.planning import PlannedTrial, RunOptions
-from proctor.engine.preflight import Checked
+from proctor.engine.happenings import Event, RunSummary, Stop
+from proctor.engine.planning import PlannedTrial, again
+from proctor.engine.purse import Purse
+from proctor.engine.recording import Recorder, without_a_place
+from proctor.engine.trial import Outcome, RunningTrial
+from proctor.engine.waiting_line import WaitingLine, wait_before
+from proctor.engine.work import Work, now
 from proctor.errors import ProctorError
 from proctor.host.place import Place
 from proctor.host.reaper import reaper_watching
-from proctor.host.seed import seed
-from proctor.ports import Agent, Cancel
-from proctor.records.exits import ExitCode
-from proctor.records.grade import Defect
-from proctor.records.json_value import storable
-from proctor.records.run import (
-    GROUP_SCHEMA,
-    RUN_SCHEMA,
-    Attempt,
-    AttemptRow,
-    Cell,
-    Ending,
-    GroupPlan,
-    Limits,
-    Platform,
-    RunFacts,
-    SuiteRef,
-)
-from proctor.records.suite import Suite
+from proctor.ports import Cancel
+from proctor.records.run import GROUP_SCHEMA, Ending, GroupPlan, RunFacts
+from proctor.records.trace import Trace
 from proctor.stores.group import GroupDir
 
+__all__ = ["Event", "RunSummary", "Work", "begin", "execute"]
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """Something happened: to the whole, or to a trial.
-
-    Attributes:
-        kind: `planned` for the whole; `started`, `ended`, or `lost`, for a trial that ran and could not be recorded.
-        cell: the trial; None for the whole.
-        planned: number of trials, for the whole.
-        parallel: how many run at once, for the whole.
-        reason: why it did not end well.
-        duration_s: seconds since its start.
-    """
-
-    kind: Literal["planned", "started", "ended", "lost"]
-    cell: Cell | None = None
-    planned: int = 0
-    parallel: int = 0
-    ending: Ending | None = None
-    reason: str = ""
-    duration_s: float = 0.0
-
-
-class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What one invocation did.
-
-    Attributes:
-        planned: number of trials.
-        endings: how often each ending came.
-        not_ok: the events of those that did not end well, by run directory.
-        lost: trials that ran and could not be recorded.
-        stopped: `interrupted` by the operator, `max-failures`, or None when all were run.
-        earlier: how the trials ended that an earlier invocation had finished.
-    """
-
-    planned: int
-    endings: dict[Ending, int]
-    not_ok: tuple[Event, ...]
-    lost: tuple[Event, ...]
-    stopped: Literal["interrupted", "max-failures"] | None
-    earlier: tuple[Ending, ...] = ()
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """What `run` tells the shell: of the whole plan, also where an earlier invocation did a part of it."""
-        if self.lost:
-            return ExitCode.CANNOT
-        if self.stopped == "interrupted":
-            return ExitCode.INTERRUPTED
-        endings = [*self.earlier, *(event.ending for event in self.not_ok if event.ending is not None)]
-        if any(ending is not Ending.OK and ending.is_evidence for ending in endings):
-            return ExitCode.AGENT_FAILED
-        if self.not_ok or sum(self.endings.values()) < self.planned:
-            return ExitCode.INCONCLUSIVE
-        return ExitCode.OK
-
-
-class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be run, and by whom.
-
-    Attributes:
-        suite: the tests.
-        agent: what is under test; prepared.
-        checked: graders, fixtures and held-out files, as they were found.
-        options: how many at once, and the rest.
-        platform: what it runs on.
-        trials: those to run.
-        earlier: how the trials ended that need not be run again.
-    """
-
-    suite: Suite
-    agent: Agent
-    checked: Checked
-    options: RunOptions
-    platform: Platform
-    trials: tuple[PlannedTrial, ...]
-    earlier: tuple[Ending, ...] = ()
-
-    @property
-    def suite_ref(self) -> SuiteRef:
-        """The suite, as each run names it."""
-        return SuiteRef(name=storable(self.suite.name), digest=self.suite.digest, commit=self.suite.commit)
+_LONGEST_REASON = 1_000
 
 
 def begin(work: Work, group: GroupDir) -> None:
@@ -134,14 +42,17 @@ def begin(work: Work, group: GroupDir) -> None:
     Raises:
         StoreError: it cannot be written.
     """
+    options = work.options
     group.write_plan(
         GroupPlan(
             schema=GROUP_SCHEMA,
             group=uuid.uuid4().hex,
-            created_at=_now(),
+            created_at=now(),
             agent=work.agent.identity,
             suite=work.suite_ref,
-            limits=Limits(timeout_s=work.options.timeout_s or work.options.default_timeout_s),
+            limits=msgspec.structs.replace(
+                options.limits, timeout_s=options.timeout_s or options.default_timeout_s
+            ),
             platform=work.platform,
             cells=tuple(trial.cell for trial in work.trials),
         )
@@ -149,7 +60,7 @@ def begin(work: Work, group: GroupDir) -> None:
 
 
 def execute(work: Work, group: GroupDir, cancel: Cancel, on_event: Callable[[Event], None]) -> RunSummary:
-    """Run each trial once, and publish it as it ends. One that fails never stops the others.
+    """Run each trial, and publish it as it ends. One that fails never stops the others.
 
     When this returns, everything that it says is recorded is on the disk.
 
@@ -168,6 +79,8 @@ def execute(work: Work, group: GroupDir, cancel: Cancel, on_event: Callable[[Eve
     for entry in work.suite.tests:
         for plan in work.checked.inputs_of(entry.test.id).values():
             group.keep_tree(plan)
+        if (artifact := work.artifact_of(entry.test)) is not None:
+            group.keep_tree(artifact)
     with reaper_watching():
         return _Desk(work, group, cancel, on_event).run_all()
 
@@ -178,23 +91,25 @@ class _Desk:
     def __init__(
         self, work: Work, group: GroupDir, cancel: Cancel, on_event: Callable[[Event], None]
     ) -> None:
-        self._work, self._group, self._cancel, self._on_event = work, group, cancel, on_event
-        self._agent, self._checked, self._options = work.agent, work.checked, work.options
-        self._suite = work.suite_ref
+        self._work, self._cancel, self._on_event = work, cancel, on_event
+        self._options = work.options
         self._redactor = Redactor(work.options.environment)
+        self._recorder = Recorder(work, group, self._redactor)
+        self._purse = Purse(work.options.max_cost_usd, work.options.max_time_s)
+        self._waiting = WaitingLine(work.trials)
+        self._repetitions: dict[tuple[str, int], Event] = {}
         self._lock = threading.Lock()
+        self._stopped: Stop | None = None
         self._endings: dict[Ending, int] = {}
         self._not_ok: list[Event] = []
         self._lost: list[Event] = []
+        self._repeated = 0
 
     def run_all(self) -> RunSummary:
         trials = self._work.trials
-        waiting: queue.SimpleQueue[PlannedTrial] = queue.SimpleQueue()
-        for trial in trials:
-            waiting.put(trial)
         count = min(self._options.parallel, len(trials))
         threads = [
-            threading.Thread(target=self._take_from, args=(waiting,), name=f"trial-{number}", daemon=True)
+            threading.Thread(target=self._take_turns, name=f"trial-{number}", daemon=True)
             for number in range(count)
         ]
         self._on_event(Event(kind="planned", planned=len(trials), parallel=count))
@@ -202,159 +117,107 @@ class _Desk:
             thread.start()
         for thread in threads:
             thread.join()
-        stopped: Literal["interrupted", "max-failures"] | None = None
-        if self._cancel.is_set:
-            stopped = "interrupted"
-        elif not waiting.empty():
-            stopped = "max-failures"
+        is_left = self._waiting.has_first_attempts
+        for trial in self._waiting.repetitions:
+            # It will not be made again: its last attempt is its end.
+            self._count(self._repetitions.pop((trial.cell.test, trial.cell.trial)))
+            is_left = True
         return RunSummary(
             planned=len(trials),
             endings=dict(self._endings),
             not_ok=tuple(sorted(self._not_ok, key=lambda event: event.cell.run_dir if event.cell else "")),
             lost=tuple(self._lost),
-            stopped=stopped,
+            stopped="interrupted" if self._cancel.is_set else self._stopped if is_left else None,
             earlier=self._work.earlier,
+            cost=self._purse.cost,
+            repeated=self._repeated,
         )
 
-    def _take_from(self, waiting: queue.SimpleQueue[PlannedTrial]) -> None:
-        while not self._cancel.is_set and not self._too_many_failures():
-            try:
-                trial = waiting.get_nowait()
-            except queue.Empty:
-                return
-            self._run(trial)
+    def _take_turns(self) -> None:
+        while (trial := self._waiting.take(self._is_over)) is not None:
+            event = self._run(trial)
+            if event.again_in_s is not None:
+                with self._lock:
+                    self._repeated += 1
+                    self._repetitions[trial.cell.test, trial.cell.trial] = event
+                self._waiting.put_back(again(trial), event.again_in_s)
+            else:
+                self._count(event)
+            self._on_event(event)
 
-    def _too_many_failures(self) -> bool:
-        most = self._options.max_failures
-        return most is not None and len(self._not_ok) + len(self._lost) >= most
+    def _is_over(self) -> bool:
+        """True when no further trial is to be started."""
+        if self._cancel.is_set:
+            return True
+        if self._stopped is None:
+            most = self._options.max_failures
+            if most is not None and len(self._not_ok) + len(self._lost) >= most:
+                self._stopped = "max-failures"
+            else:
+                self._stopped = self._purse.used_up()
+        return self._stopped is not None
 
-    def _run(self, trial: PlannedTrial) -> None:
-        cell = trial.cell
-        self._on_event(Event(kind="started", cell=cell))
-        started_at, started = _now(), time.monotonic()
+    def _run(self, trial: PlannedTrial) -> Event:
+        """One attempt, from its place to its run directory, and what became of it."""
+        cell, started_at, started = trial.cell, now(), time.monotonic()
         place: Place | None = None
+        cost_usd, at_least_usd = None, 0.0
         try:
-            self._log("started", trial, started_at)
-            place = Place.create(self._options.work_root, trial.entry.test, self._options.environment)
-            attempt, duration = self._attempt(trial, place)
-            facts = self._facts(trial, attempt, place, started_at, duration)
-            inputs = self._checked.inputs_of(cell.test)
-            digest = self._group.publish(cell.run_dir, facts, place, redactor=self._redactor, inputs=inputs)
-            self._log("ended", trial, facts.ended_at, ending=attempt.ending, facts=digest)
-            event = Event(
+            self._recorder.started(trial, started_at)
+            try:
+                place = self._work.premises.place(trial.entry.test, trial.limits)
+            except OSError as error:
+                outcome = without_a_place(error, kind_of_error(error))
+                self._on_event(Event(kind="started", cell=cell, attempt=trial.attempt))
+            else:
+                outcome = self._attempt(trial, place)
+            cost_usd, at_least_usd = _cost_of(outcome.trace)
+            facts = self._recorder.record(trial, outcome, place, started_at)
+            return Event(
                 kind="ended",
                 cell=cell,
-                ending=attempt.ending,
-                reason=reason_of(facts),
-                duration_s=duration,
+                attempt=trial.attempt,
+                ending=facts.ending,
+                reason=reason_of(facts)[:_LONGEST_REASON],
+                fault=facts.fault,
+                duration_s=outcome.duration_s,
+                cost_usd=cost_usd,
+                again_in_s=self._again_in(trial, facts),
             )
         except Exception as error:  # noqa: BLE001  # a trial that cannot be recorded must not take the others with it
-            reason = _why_lost(error)
-            event = Event(kind="lost", cell=cell, reason=reason, duration_s=time.monotonic() - started)
+            return Event(
+                kind="lost",
+                cell=cell,
+                attempt=trial.attempt,
+                reason=_why_lost(error),
+                duration_s=time.monotonic() - started,
+                cost_usd=cost_usd,
+            )
         finally:
+            self._purse.settle(id(trial), cost_usd, at_least_usd)
             if place is not None:
-                with contextlib.suppress(OSError):
+                with suppress(OSError):
                     place.remove()
-        self._count(event)
-        self._on_event(event)
 
-    def _attempt(self, trial: PlannedTrial, place: Place) -> tuple[Attempt, float]:
-        """Seed the workdir and run the agent; what proctor cannot do is a harness failure, not an exception."""
-        started = time.monotonic()
-        try:
-            plan = self._checked.seeds.get(trial.entry.test.id)
-            if plan is not None:
-                seed(plan, place.workdir)
-            started = time.monotonic()
-            attempt = self._agent.attempt(trial.entry.test, place, trial.limits, self._cancel)
-        except Exception as error:  # noqa: BLE001  # around an agent
-            import traceback
-
-            message = error.what if isinstance(error, ProctorError) else f"{type(error).__name__}: {error}"
-            stack = "" if isinstance(error, ProctorError) else traceback.format_exc()
-            defect = Defect(type=type(error).__name__, message=message, stack=stack)
-            attempt = Attempt(ending=Ending.HARNESS_FAILURE, defect=defect)
-        return attempt, round(time.monotonic() - started, 6)
-
-    def _facts(
-        self, trial: PlannedTrial, attempt: Attempt, place: Place, started_at: str, duration: float
-    ) -> RunFacts:
-        test = trial.entry.test
-        mine = self._checked.tests[test.id]
-        return RunFacts(
-            schema=RUN_SCHEMA,
-            run=uuid.uuid4().hex,
-            test=test,
-            trial=trial.cell.trial,
-            attempt=trial.attempt,
-            supersedes=trial.supersedes,
-            ending=attempt.ending,
-            output=self._redactor.value(attempt.output),
-            exit_code=attempt.exit_code,
-            signal=attempt.signal,
-            defect=self._told(attempt.defect, place),
-            notes=tuple(map(self._redactor.text, attempt.notes)),
-            agent=self._agent.identity,
-            suite=self._suite,
-            graders=mine.snapshot.ref if mine.snapshot else None,
-            test_digest=trial.cell.test_digest,
-            input_digest=test.input_digest,
-            fixture_digest=self._checked.seeds[test.id].digest if test.id in self._checked.seeds else None,
-            fixture_commit=trial.entry.fixture_commit,
-            holdout_digest=self._checked.holdouts[test.id].digest
-            if test.id in self._checked.holdouts
-            else None,
-            limits=trial.limits,
-            started_at=started_at,
-            ended_at=_now(),
-            duration_s=duration,
-            max_rss_kb=attempt.max_rss_kb,
-            platform=self._work.platform,
-            workdir=True,
-            parallel=self._options.parallel,
-            has_gate=mine.has_gate,
+    def _attempt(self, trial: PlannedTrial, place: Place) -> Outcome:
+        running = RunningTrial(trial, place, self._redactor, parallel=self._options.parallel)
+        self._purse.watch(id(trial), running.cost_so_far)
+        self._on_event(Event(kind="started", cell=trial.cell, attempt=trial.attempt, seen=running.seen))
+        checked, test = self._work.checked, trial.entry.test.id
+        return running.run(
+            self._work.agent,
+            checked.seeds.get(test),
+            self._cancel,
+            self._options.faults,
+            exit_codes=checked.tests[test].exit_codes,
         )
 
-    def _told(self, defect: Defect | None, place: Place) -> Defect | None:
-        """What went wrong, without secrets, and without the folders of this machine."""
-        if defect is None:
+    def _again_in(self, trial: PlannedTrial, facts: RunFacts) -> float | None:
+        """Seconds until the trial is made again; None when it is not."""
+        fault = facts.fault
+        if fault is None or not fault.retry or trial.repetition >= self._options.retries:
             return None
-        folders = (os.fspath(place.workdir.parent), os.getcwd())  # noqa: PTH109
-
-        def told(text: str) -> str:
-            for folder in folders:
-                text = text.replace(f"{folder}/", "")
-            return self._redactor.text(text)
-
-        return Defect(
-            type=defect.type,
-            message=told(defect.message),
-            stack=told(defect.stack),
-            printed=told(defect.printed),
-        )
-
-    def _log(
-        self,
-        event: str,
-        trial: PlannedTrial,
-        at: str,
-        *,
-        ending: Ending | None = None,
-        facts: str | None = None,
-    ) -> None:
-        cell = trial.cell
-        row = AttemptRow(
-            v=1,
-            event=event,
-            run_dir=cell.run_dir,
-            test=cell.test,
-            trial=cell.trial,
-            attempt=trial.attempt,
-            at=at,
-            ending=ending,
-            facts=facts,
-        )
-        self._group.log_attempt(row)
+        return None if self._cancel.is_set else wait_before(trial.repetition + 1)
 
     def _count(self, event: Event) -> None:
         with self._lock:
@@ -366,13 +229,16 @@ class _Desk:
                 self._not_ok.append(event)
 
 
+def _cost_of(trace: Trace | None) -> tuple[float | None, float]:
+    """What a trial cost, None where that is not known; and what it cost at least."""
+    if trace is None:
+        return None, 0.0
+    return trace.metrics.cost_usd_total, trace.at_least.cost_usd_total or 0.0
+
+
 def _why_lost(error: Exception) -> str:
     if isinstance(error, ProctorError):
         return error.what
     if isinstance(error, OSError):
         return f"{error.strerror}: {error.filename}"
     return f"the run cannot be recorded: {type(error).__name__}: {error}"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from proctor.engine.protocol import Load
 from proctor.errors import SuiteError
+from proctor.eval.suite import EvalSuite
 from proctor.ports import Grader
 
 
@@ -24,16 +25,19 @@ def load_graders(load: Load) -> tuple[Grader, ...]:
     module = _import(load)
     entries = _entries(module, load.entry)
     graders = tuple(_as_grader(entry, position, load.entry) for position, entry in enumerate(entries))
-    names: set[str] = set()
+    names: set[tuple[str, tuple[str, ...]]] = set()
+    is_typed = not hasattr(module, "graders")
     for grader in graders:
         name = grader.options.name
-        if name in names:
+        # Each case of a typed suite has names of its own.
+        known = (name, grader.options.scope if is_typed else ())
+        if known in names:
             raise SuiteError(
                 f"two graders are named {name!r}",
                 where=load.entry,
                 fix="Give one of them another name: name='...'.",
             )
-        names.add(name)
+        names.add(known)
     if all(grader.options.weight == 0 for grader in graders):
         raise SuiteError(
             "every grader has weight 0, so there is no objective",
@@ -93,6 +97,8 @@ def _module_name(root: Path, entry: Path) -> str:
 
 def _entries(module: ModuleType, entry: str) -> Iterable[Any]:
     if not hasattr(module, "graders"):
+        if isinstance(suite := getattr(module, "suite", None), EvalSuite):
+            return suite.graders()
         raise SuiteError(
             "the module does not define `graders`",
             where=entry,

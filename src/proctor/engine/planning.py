@@ -8,12 +8,18 @@ from pathlib import Path
 import msgspec
 
 from proctor.core.attempts import tell_apart
+from proctor.core.faults import FaultRule, row_of
 from proctor.errors import Fault, UsageError
+from proctor.host.confinement import Confinement
 from proctor.records.report import RunReport
 from proctor.records.run import AgentIdentity, Cell, Ending, GroupPlan, Limits
 from proctor.records.suite import Suite, SuiteTest
 
 DEFAULT_TIMEOUT_S = 60.0
+DEFAULT_OUTPUT_BYTES = 1 << 30
+DEFAULT_WORKDIR_BYTES = 10 << 30
+DEFAULT_LIMITS = Limits(output_bytes=DEFAULT_OUTPUT_BYTES, workdir_bytes=DEFAULT_WORKDIR_BYTES)
+"""No agent that is doing its work comes near; one that prints in a loop is ended before it has filled a disk."""
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,8 +32,16 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         default_timeout_s: where neither the flag nor the test says it.
         parallel: how many trials run at once.
         work_root: where workdirs live while an agent runs; the system's temporary space when None.
+        limits: what a trial may use, its time excepted.
         max_failures: start no further trial after so many that did not end well; None for no such limit.
-        environment: what agents are started with.
+        max_cost_usd: start no further trial when all together have cost so much, in US dollars; None for no such
+            limit.
+        max_time_s: start no further trial after so many seconds; None for no such limit.
+        retries: how often a trial is run again that ended by a fault of a provider or of the machine, of the kinds
+            that may be over a little later.
+        faults: rules of the project that come before the table of faults.
+        environment: the operator's, of which agents get a part.
+        confinement: what agents are kept apart from.
     """
 
     trials: int | None = None
@@ -36,8 +50,14 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     default_timeout_s: float = DEFAULT_TIMEOUT_S
     parallel: int = 1
     work_root: Path | None = None
+    limits: Limits = DEFAULT_LIMITS
     max_failures: int | None = None
+    max_cost_usd: float | None = None
+    max_time_s: float | None = None
+    retries: int = 0
+    faults: tuple[FaultRule, ...] = ()
     environment: Mapping[str, str] = {}
+    confinement: Confinement = Confinement()
 
 
 class PlannedTrial(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +69,7 @@ class PlannedTrial(msgspec.Struct, frozen=True, kw_only=True):
         limits: what it may use.
         attempt: 1 for the first.
         supersedes: it will count instead of an earlier attempt that did not end well.
+        repetition: how often this invocation has made it before.
     """
 
     entry: SuiteTest
@@ -56,6 +77,7 @@ class PlannedTrial(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits
     attempt: int = 1
     supersedes: bool = False
+    repetition: int = 0
 
 
 class Resumption(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +90,8 @@ class Resumption(msgspec.Struct, frozen=True, kw_only=True):
         endings: of those, how each ended.
         missing: trials without any run.
         again: by ending, trials that are run again beside what is there.
+        spent_usd: what all runs of the group have cost so far, as far as that is known.
+        unpriced: runs of the group whose cost is not known.
     """
 
     trials: tuple[PlannedTrial, ...]
@@ -76,6 +100,8 @@ class Resumption(msgspec.Struct, frozen=True, kw_only=True):
     endings: tuple[Ending, ...]
     missing: int
     again: dict[Ending, int]
+    spent_usd: float = 0.0
+    unpriced: int = 0
 
 
 def plan_trials(suite: Suite, options: RunOptions) -> tuple[PlannedTrial, ...]:
@@ -92,7 +118,8 @@ def plan_trials(suite: Suite, options: RunOptions) -> tuple[PlannedTrial, ...]:
                 run_dir=test.id if trials == 1 else f"{test.id}--{trial}",
                 test_digest=test.digest,
             )
-            planned.append(PlannedTrial(entry=entry, cell=cell, limits=Limits(timeout_s=timeout_s)))
+            limits = msgspec.structs.replace(options.limits, timeout_s=timeout_s)
+            planned.append(PlannedTrial(entry=entry, cell=cell, limits=limits))
     return tuple(planned)
 
 
@@ -137,11 +164,13 @@ def plan_resumption(
         if there is None:
             missing += 1
             chosen.append(trial)
-        elif not there.ending.is_evidence or there.ending in retry:
+        elif row_of(there.ending).is_resumed or there.ending in retry:
             again[there.ending] = again.get(there.ending, 0) + 1
-            chosen.append(_another(trial, tries[key] + 1, supersedes=supersede and there.ending.is_evidence))
+            supersedes = supersede and not row_of(there.ending).is_resumed
+            chosen.append(_another(trial, tries[key] + 1, supersedes=supersedes))
         else:
             endings.append(there.ending)
+    costs = [run.metrics.cost_usd_total if run.metrics else None for run in members]
     return Resumption(
         trials=tuple(chosen),
         planned=len(trials),
@@ -149,7 +178,15 @@ def plan_resumption(
         endings=tuple(endings),
         missing=missing,
         again=again,
+        spent_usd=sum(cost for cost in costs if cost is not None),
+        unpriced=costs.count(None),
     )
+
+
+def again(trial: PlannedTrial) -> PlannedTrial:
+    """The next attempt at a trial that this invocation itself has made, and that says nothing about the agent."""
+    made = _another(trial, trial.attempt + 1, supersedes=trial.supersedes)
+    return msgspec.structs.replace(made, repetition=trial.repetition + 1)
 
 
 def _another(trial: PlannedTrial, attempt: int, *, supersedes: bool) -> PlannedTrial:

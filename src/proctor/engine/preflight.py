@@ -12,6 +12,7 @@ from proctor.engine import snapshot
 from proctor.engine.fixtures import Seeds, plan_holdouts, plan_seeds
 from proctor.engine.protocol import applies
 from proctor.engine.snapshot import Snapshot
+from proctor.engine.snapshot_scripts import installed, is_script, packages_named, scripts_reached, versions
 from proctor.engine.workers import GraderServer, GradingModule
 from proctor.errors import Fault, SuiteError
 from proctor.host.seed import SeedPlan
@@ -27,11 +28,13 @@ class CheckedTest(msgspec.Struct, frozen=True, kw_only=True):
         snapshot: None when the test has no graders of its own.
         has_gate: one of them is a gate.
         reads_fixture: one of them looks at the files that the workdir started with.
+        exit_codes: those that one of them expects of a command.
     """
 
     snapshot: Snapshot | None = None
     has_gate: bool = False
     reads_fixture: bool = False
+    exit_codes: tuple[int, ...] = ()
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +108,7 @@ def check_suite(suite: Suite, start: Callable[[], GraderServer]) -> Checked:
                 snapshot=taken,
                 has_gate=any(one.must_pass for one in mine),
                 reads_fixture=any("fixture" in one.reads for one in mine),
+                exit_codes=tuple({one.exit_code for one in mine if one.exit_code is not None}),
             )
         module.close()
     if faults:
@@ -130,11 +134,14 @@ def _take(source: GradersSource, server: GraderServer) -> tuple[Snapshot, Gradin
                 where=taken.ref.entry,
                 fix="Paths are relative to the grading module; look at the name, or write the file.",
             )
-        scripts = [source.root / name for name in missing if name.endswith(".py")]
-        more = snapshot.modules_reached(scripts, source.root) if scripts else ()
-        extra = missing | {snapshot.relative(path, source.root) for path in more}
+        scripts = [source.root / name for name in inside if name.endswith(".py")]
+        others = scripts_reached(path for name in inside if is_script(path := source.root / name))
+        more = others | snapshot.modules_reached(scripts, source.root) if scripts else others
+        named = {snapshot.relative(path, source.root) for path in more}
+        extra = missing | {name for name in named if not module.holds(Path(name))}
         reached = snapshot.modules_reached([source.module, *scripts], source.root)
         packages = installed_packages(snapshot.imported_names(reached) | set(loaded.imported))
+        packages |= versions(installed(packages_named(others), [source.root, Path.cwd()]))
     except SuiteError:
         module.close()
         raise

@@ -10,6 +10,7 @@ import msgspec
 from proctor.ports import GraderOptions
 from proctor.records.grade import Defect, Grade
 from proctor.records.json_value import Json
+from proctor.records.judging import JudgeQuestion, Judging
 from proctor.records.run import Record
 from proctor.records.suite import Test
 
@@ -74,6 +75,7 @@ class GradeRun(msgspec.Struct, frozen=True, kw_only=True, tag="grade"):
         run: id of the run, from which graders that draw at random do so.
         fixture: folder of the files that the workdir started with, where it is kept.
         holdout: folder of the files that the agent never saw.
+        artifact: folder of what the agent carried to be tested.
     """
 
     run: str
@@ -84,25 +86,51 @@ class GradeRun(msgspec.Struct, frozen=True, kw_only=True, tag="grade"):
     only: tuple[int, ...]
     fixture: str | None = None
     holdout: str | None = None
+    artifact: str | None = None
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True, tag="sample"):
-    """One sample of one grader.
+    """One sample of one grader: its grade, or the question to a judge whose answer is the grade.
 
     Attributes:
         grader: its position in the module.
         duration_s: seconds that it took.
         printed_to: how many bytes the worker had printed by then.
+        judging: what a judge took that the worker itself asked.
     """
 
     grader: int
-    grade: Grade
+    grade: Grade | None = None
+    question: JudgeQuestion | None = None
     duration_s: float
     printed_to: int = 0
+    judging: tuple[Judging, ...] = ()
 
 
-Request: TypeAlias = Check | GradeRun
-Reply: TypeAlias = Loaded | NotLoaded | Checked | Sample
+class AskJudge(msgspec.Struct, frozen=True, kw_only=True, tag="ask-judge"):
+    """A grader asks a judge and waits; the engine answers with the same number.
+
+    Attributes:
+        number: unique in the life of the worker.
+        grader: position of the grader that asks.
+        sample: how often it has asked the very same about this run before.
+    """
+
+    number: int
+    grader: int
+    sample: int
+    question: JudgeQuestion
+
+
+class JudgeAnswer(msgspec.Struct, frozen=True, kw_only=True, tag="judge-answer"):
+    """What the judge said."""
+
+    number: int
+    grade: Grade
+
+
+Request: TypeAlias = Check | GradeRun | JudgeAnswer
+Reply: TypeAlias = Loaded | NotLoaded | Checked | Sample | AskJudge
 
 _encode: Final = msgspec.json.Encoder().encode
 _decode_request: Final = msgspec.json.Decoder(Request).decode
@@ -127,4 +155,9 @@ def decode_request(line: bytes) -> Request:
 
 def applies(options: GraderOptions, test: Test) -> bool:
     """True when the grader's scope holds one of the test's tags, or its id, or is empty."""
-    return not options.scope or test.id in options.scope or not set(options.scope).isdisjoint(test.tags)
+    if not options.scope:
+        return True
+    if test.case is not None:
+        # Each assertion of a typed suite belongs to one case.
+        return test.case in options.scope
+    return test.id in options.scope or not set(options.scope).isdisjoint(test.tags)

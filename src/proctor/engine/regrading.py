@@ -30,17 +30,20 @@ def todays(suite: Suite, checked: Checked, folder: Path) -> Resolve:
         folder: an empty folder, which must be there as long as runs are graded.
     """
     by_id = {entry.test.id: entry for entry in suite.tests}
+    by_case = {(entry.test.suite, entry.test.case): entry for entry in suite.tests}
     for taken in checked.snapshots:
         (folder / taken.ref.archive_name).write_bytes(taken.archive)
 
     kept = _kept(checked, folder)
 
     def resolve(run: RunDir, facts: RunFacts) -> Grading:
-        entry = by_id.get(facts.test.id)
+        # What a case is called depends on the suites that it is loaded with; which one it is does not.
+        was = facts.test
+        entry = by_id.get(was.id) if was.case is None else by_case.get((was.suite, was.case))
         if entry is None:
             return Grading(test=facts.test, changed=f"the suite has no test {facts.test.id!r} now")
-        inputs = checked.inputs_of(facts.test.id)
-        ref = taken.ref if (taken := checked.tests[facts.test.id].snapshot) else None
+        inputs = checked.inputs_of(entry.test.id)
+        ref = taken.ref if (taken := checked.tests[entry.test.id].snapshot) else None
         return Grading(
             test=entry.test,
             ref=ref,
@@ -49,6 +52,20 @@ def todays(suite: Suite, checked: Checked, folder: Path) -> Resolve:
             fixture=kept.get(inputs[FIXTURE].digest) if FIXTURE in inputs else None,
             holdout=kept.get(inputs[HOLDOUT].digest) if HOLDOUT in inputs else None,
         )
+
+    return resolve
+
+
+def by_goal(goal: str) -> Resolve:
+    """What each run is graded with when it is judged by a goal: the built-in goal judge, whatever graders it holds.
+
+    goal: for tests that have none of their own.
+    """
+
+    def resolve(_: RunDir, facts: RunFacts) -> Grading:
+        own = facts.test.goal
+        kept = own if own is not None and own.strip() else goal
+        return Grading(test=msgspec.structs.replace(facts.test, goal=kept))
 
     return resolve
 

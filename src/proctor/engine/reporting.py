@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from proctor.core.movement import moves
 from proctor.core.report import RecordedRun, never_ended, report, report_group, report_run, unreadable
 from proctor.core.rounds import complete_rounds
 from proctor.errors import StoreError
+from proctor.records.checklist import Checklist
 from proctor.records.json_value import storable
 from proctor.records.report import GroupReport, Move, Report, RunReport
+from proctor.stores.checklists import ChecklistStore
 from proctor.stores.discover import FoundGroup, discover
 from proctor.stores.group import GroupDir
 from proctor.stores.rundir import RunDir
@@ -31,16 +34,38 @@ def report_found(groups: Iterable[FoundGroup], warnings: Iterable[str] = ()) -> 
     return report(read, [*warnings, *_warnings(read)])
 
 
-def read_run(run: RunDir) -> RunReport:
-    """One run with its numbers; one that cannot be read says so, and counts as a failure of the harness."""
+class GroupChecklists:
+    """The checklists of a group, read when the first label asks for them.
+
+    Args:
+        group: the folder that holds the runs.
+    """
+
+    def __init__(self, group: Path) -> None:
+        self._group = group
+
+    @cached_property
+    def current(self) -> Mapping[str, Checklist]:
+        """The revision in force of each."""
+        return ChecklistStore(self._group).current()
+
+
+def read_run(run: RunDir, checklists: GroupChecklists | None = None) -> RunReport:
+    """One run with its numbers; one that cannot be read says so, and counts as a failure of the harness.
+
+    checklists: those of its group; by default of the folder that it lies in.
+    """
     try:
         facts = run.facts()
         trace = run.trace(facts)
+        annotations = run.annotations()
+        asked = checklists or GroupChecklists(run.path.absolute().parent)
         recorded = RecordedRun(
             run=storable(run.name),
             facts=facts,
-            annotations=run.annotations(),
+            annotations=annotations,
             metrics=trace.metrics if trace else None,
+            checklists=asked.current if annotations.labels else {},
         )
         return report_run(recorded)
     except StoreError as error:
@@ -68,8 +93,9 @@ def _group(found: FoundGroup) -> GroupReport:
 def _runs(found: FoundGroup) -> Iterator[RunReport]:
     """The group's runs, and the planned trials that have none, by name."""
     there: set[tuple[str, int]] = set()
+    checklists = GroupChecklists(found.path) if found.is_group else None
     for run in found.runs:
-        read = read_run(run)
+        read = read_run(run, checklists)
         there.add((read.test, read.trial))
         yield read
     if found.is_group and (plan := GroupDir(found.path).plan()) is not None:

@@ -26,7 +26,7 @@ from proctor.records.suite import GradersSource
 LIMIT_BYTES: Final = 64 * 1024 * 1024
 """The most that one archive may hold: it is kept with the runs."""
 
-NOT_GRADERS: Final = frozenset({"files", "holdout", "wrong", "__pycache__", ".git"})
+NOT_GRADERS: Final = frozenset({"files", "holdout", "wrong", "node_modules", "__pycache__", ".git"})
 """Folders of a test folder that belong to no grader."""
 
 SOLUTIONS: Final = frozenset({"solution.py", "solution.sh"})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from proctor.engine.inputs import recorded_inputs
+from proctor.engine.inputs import KeptInput, recorded_inputs
 from proctor.errors import StoreError
 from proctor.records.annotation import ScoreRow, row_id
 from proctor.records.json_value import digest_of_bytes, storable
@@ -149,19 +149,20 @@ def _difference(before: FileEntry | None, now: FileEntry | None) -> str | None:
 
 def _inputs(run: RunDir, facts: RunFacts) -> Iterator[tuple[str, str]]:
     fixture, holdout = recorded_inputs(run, facts)
-    for kept in (fixture, holdout):
+    artifact = None if facts.artifact is None else KeptInput(path=run.artifact, digest=facts.artifact)
+    for kept in (fixture, holdout, artifact):
         if kept is None or kept.is_intact:
             continue
         if kept.path.is_dir():
             yield f"{INPUTS}/{kept.path.name}", "changed"
-        elif kept is holdout:
+        elif kept is not fixture:
             # The fixture is kept only where a grader reads it: that there is none is nothing to report.
             yield f"{INPUTS}/{kept.path.name}", "missing"
 
 
 def _rows(run: RunDir) -> Iterator[tuple[str, str]]:
     annotations = run.annotations()
-    for row in (*annotations.scores, *annotations.retractions):
+    for row in (*annotations.scores, *annotations.retractions, *annotations.labels):
         if isinstance(run, StatelogRun) and row.id.startswith("ann_"):
             continue  # a row of the tool that made the run, with an id by that tool's rule
         content = msgspec.structs.replace(row, id="", at="")

@@ -16,7 +16,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
@@ -31,23 +31,19 @@ from proctor.engine.protocol import (
     Load,
     Loaded,
     NotLoaded,
-    Reply,
+    Request,
     Sample,
     applies,
-    decode_request,
-    encode,
 )
+from proctor.engine.untouched import Watch
+from proctor.engine.worker_line import AskLater, Line, WorkerJudge
 from proctor.errors import JudgeError
+from proctor.graders.llm_judge import LlmJudge
 from proctor.graders.returned import NotAGrade, as_grade
 from proctor.ports import Grader, RunView
 from proctor.records.grade import Cause, Defect, Grade, inconclusive
 from proctor.records.json_value import Json
-
-NO_JUDGE = "no judge model is configured"
-NO_JUDGE_FIX = (
-    "Once this version has a judge backend, PROCTOR_JUDGE_MODEL=PROVIDER/NAME will name its model; it has none yet. "
-    "A code grader in graders.py gives a number today."
-)
+from proctor.records.judging import Judged, JudgeQuestion
 
 
 def prepare(_: Json) -> None:
@@ -56,7 +52,11 @@ def prepare(_: Json) -> None:
 
     import proctor.graders
 
-    kinds = [f"proctor.graders.{module.name}" for module in pkgutil.iter_modules(proctor.graders.__path__)]
+    kinds = [
+        f"proctor.graders.{module.name}"
+        for module in pkgutil.iter_modules(proctor.graders.__path__)
+        if module.name != "judge_program"  # reading verdicts is only needed where a judge is a program
+    ]
     # What `from proctor import *` and the eval contract bring in, so that no worker has to read a file for it.
     for name in ("rapidfuzz.distance", "tempfile", "proctor.wiring", "proctor.records.exits", *kinds):
         importlib.import_module(name)
@@ -66,21 +66,22 @@ def serve(request: Json, descriptors: Sequence[int]) -> int:
     """Load the module, say so, and answer requests until the engine closes the channel."""
     load = msgspec.convert(request, Load)
     channel = socket.socket(fileno=descriptors[0])
-    worker = _Worker(load, lambda reply: channel.sendall(encode(reply) + b"\n"))
-    with channel, channel.makefile("rb") as lines:
+    line = Line(channel)
+    worker = _Worker(load, line)
+    with channel:
         if not worker.load():
             return 0
-        for line in lines:
-            worker.answer(line)
+        while (asked := line.next_request()) is not None:
+            worker.answer(asked)
     return 0
 
 
 class _Worker:
-    def __init__(self, load: Load, send: Callable[[Reply], None]) -> None:
-        self._load = load
+    def __init__(self, load: Load, line: Line) -> None:
+        self._load, self._line = load, line
         self._snapshot = Path(load.snapshot)
         self._base = (self._snapshot / load.entry).parent
-        self._send = send
+        self._send = line.send
         self._graders: tuple[Grader, ...] = ()
         self._loop: Any = None
         self._pid = os.getpid()
@@ -104,6 +105,9 @@ class _Worker:
                 self._graders = load_graders(self._load)
                 options = tuple(grader.options for grader in self._graders)
                 files = tuple(name for grader in self._graders for name in grader.files())
+                for grader in self._graders if is_check else ():
+                    if (check := getattr(grader, "check", None)) is not None:
+                        check(self._base)
         except BaseException as error:  # noqa: BLE001  # around a grader
             self._send(NotLoaded(defect=self._defect(error)))
             return False
@@ -120,22 +124,26 @@ class _Worker:
                 continue
             try:
                 with self._restored():
-                    yield from (f"{self._load.entry}: {doubt}" for doubt in ask(self._base))
+                    yield from (
+                        f"{self._load.entry}: {doubt}" for doubt in ask(self._base, self._environment)
+                    )
             except BaseException as error:  # noqa: BLE001  # around a grader
                 defect = self._defect(error)
                 yield f"{self._load.entry}: grader {grader.options.name!r}: {defect.type}: {defect.message}"
 
-    def answer(self, line: bytes) -> None:
+    def answer(self, asked: Request) -> None:
         """Answer one request."""
-        match decode_request(line):
+        match asked:
             case Check(test=test):
                 lacks: list[str] = []
                 for grader in self._graders:
                     if applies(grader.options, test):
                         lacks += self._lacks(grader, test)
                 self._send(Checked(lacks=tuple(lacks)))
-            case GradeRun() as asked:
+            case GradeRun():
                 self._grade(asked)
+            case _:
+                pass
 
     def _lacks(self, grader: Grader, test: Any) -> Sequence[str]:
         try:
@@ -149,31 +157,45 @@ class _Worker:
             test=asked.test,
             workdir=Path(asked.workdir),
             record=asked.record,
-            judge=_no_judge,
+            judge=AskLater(),
             base=self._base,
             fixture=Path(asked.fixture) if asked.fixture else None,
             holdout=Path(asked.holdout) if asked.holdout else None,
+            artifact=Path(asked.artifact) if asked.artifact else None,
             environment=self._environment,
         )
+        watch = Watch(view.workdir)
         for position in asked.only:
             grader = self._graders[position]
+            judge = None if _is_asked_later(grader) else WorkerJudge(self._line, position)
+            mine = view if judge is None else msgspec.structs.replace(view, judge=judge)
             for number in range(grader.options.samples):
                 # The same run graded twice gives the same grades, also where a grader draws at random.
                 random.seed(f"{asked.run}/{grader.options.name}/{number}")
+                watch.begin(grader)
                 started = time.perf_counter()
-                grade = self._sample(grader, view)
+                if judge is not None:
+                    judge.unanswered = None
+                said = self._sample(grader, mine, judge)
+                said = watch.blame(grader) or said
                 duration = time.perf_counter() - started
                 _flush()
+                judged = said if isinstance(said, Judged) else None
+                grade = said if isinstance(said, Grade) else judged and judged.grade
                 self._send(
                     Sample(
                         grader=position,
                         grade=grade,
+                        question=said if isinstance(said, JudgeQuestion) else None,
+                        judging=(judged.judging,) if judged and judged.judging else (),
                         duration_s=round(duration, 6),
                         printed_to=_printed_bytes(),
                     )
                 )
 
-    def _sample(self, grader: Grader, view: RunView) -> Grade:
+    def _sample(
+        self, grader: Grader, view: RunView, judge: WorkerJudge | None
+    ) -> Grade | Judged | JudgeQuestion:
         """One grade, whatever the grader does. Objects that it holds are its own for this run alone."""
         own_cause = grader.options.failure_cause
         try:
@@ -182,9 +204,13 @@ class _Worker:
                 returned = mine.grade(view)
                 if inspect.isawaitable(returned):
                     returned = self._run_to_its_end(returned)
+                if isinstance(returned, JudgeQuestion):
+                    return returned
+                if isinstance(returned, Judged):
+                    return msgspec.structs.replace(returned, grade=_storable(returned.grade))
                 return _storable(as_grade(returned))
         except JudgeError as error:
-            return inconclusive(str(error), cause=own_cause or Cause.NO_JUDGE)
+            return inconclusive(str(error), cause=own_cause or Cause.JUDGE_BROKEN)
         except NotAGrade as error:
             defect = Defect(type="NotAGrade", message=str(error))
             return inconclusive(str(error), cause=own_cause or Cause.GRADER_RETURNED_NONSENSE, defect=defect)
@@ -196,13 +222,22 @@ class _Worker:
             return inconclusive(
                 lacks[0] if lacks else f"{defect.type}: {defect.message}", cause=cause, defect=defect
             )
+        except TypeError as error:
+            # Who counts with the score of a judge that gave no verdict trips over it: that is the judge's doing.
+            unanswered = judge.unanswered if judge is not None else None
+            if unanswered is None:
+                return self._raised(error, own_cause)
+            return msgspec.structs.replace(unanswered, defect=self._defect(error))
         except BaseException as error:  # noqa: BLE001  # around a grader
-            defect = self._defect(error)
-            said = f"{defect.type}: {defect.message}" if defect.message else defect.type
-            return inconclusive(said, cause=own_cause or Cause.GRADER_RAISED, defect=defect)
+            return self._raised(error, own_cause)
         finally:
             if os.getpid() != self._pid:
                 os._exit(0)  # a fork that the grader made and that came back here is not the worker
+
+    def _raised(self, error: BaseException, own_cause: Cause | None) -> Grade:
+        defect = self._defect(error)
+        said = f"{defect.type}: {defect.message}" if defect.message else defect.type
+        return inconclusive(said, cause=own_cause or Cause.GRADER_RAISED, defect=defect)
 
     def _run_to_its_end(self, awaitable: Any) -> Any:
         import asyncio
@@ -217,6 +252,10 @@ class _Worker:
 
     def _defect(self, error: BaseException) -> Defect:
         """Type, message and stack, the stack from the user's own code on and free of this machine's folders."""
+        told = getattr(error, "defect", None)
+        if isinstance(told, Defect):  # from a process of scripts, where it happened
+            message, stack = (_clean(self._without_folder(text)) for text in (told.message, told.stack))
+            return msgspec.structs.replace(told, message=message, stack=stack)
         frames = traceback.extract_tb(error.__traceback__)
         own = str(Path(__file__).parent.parent)
         theirs = [frame for frame in frames if not frame.filename.startswith((own, "<frozen importlib"))]
@@ -267,8 +306,9 @@ def _printed_bytes() -> int:
         return 0  # a grader closed it
 
 
-def _no_judge(*_: Any, **__: Any) -> Grade:
-    raise JudgeError(NO_JUDGE, fix=NO_JUDGE_FIX)
+def _is_asked_later(grader: Grader) -> bool:
+    """True for a grader whose grade is the judge's answer: the worker need not wait for it. Not for a subclass."""
+    return type(grader) is LlmJudge
 
 
 def _storable(grade: Grade) -> Grade:

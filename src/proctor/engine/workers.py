@@ -2,77 +2,70 @@
 
 from __future__ import annotations
 
-import os
-import select
 import shutil
-import signal
 import socket
 import threading
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from proctor.engine import snapshot
-from proctor.engine.protocol import (
-    Check,
-    Checked,
-    GradeRun,
-    Load,
-    Loaded,
-    NotLoaded,
-    Reply,
-    Request,
-    Sample,
-    decode_reply,
-    encode,
-)
+from proctor.engine.collected import Collected
+from proctor.engine.judging import JudgeDesk
+from proctor.engine.protocol import Check, Checked, GradeRun, Load, Loaded, NotLoaded, Sample
+from proctor.engine.snapshot_scripts import link_packages
+from proctor.engine.worker_process import NoAnswer, WorkerProcess
 from proctor.errors import SuiteError
 from proctor.host.child import Child
 from proctor.host.place import private_folder
 from proctor.host.zygote import Zygote
+from proctor.judges.setup import JudgedRun, JudgeSetup
 from proctor.ports import GraderOptions
 from proctor.records.grade import Cause, Defect, Grade, inconclusive
 from proctor.records.run import GradersRef
 from proctor.records.suite import Test
 
 LOAD_TIMEOUT_S: Final = 60.0
-PRINTED_TAIL: Final = 2000
 MEMORY_BYTES: Final = 4 * 1024**3
 """Address space that a worker may use: a grader that wants more gets a MemoryError of its own."""
-
-
-class Graded(msgspec.Struct, frozen=True, kw_only=True):
-    """What one grader said of a run: its samples in order, and the seconds they took together."""
-
-    options: GraderOptions
-    samples: tuple[Grade, ...]
-    duration_s: float
-
-
-class _NoAnswer(Exception):
-    """The worker is late, or gone; the cause says which."""
-
-    def __init__(self, cause: Cause) -> None:
-        self.cause = cause
 
 
 class GraderServer:
     """One clean server process, and the workers that are forked from it; one folder for unpacked snapshots.
 
     Safe to use from several threads; each `GradingModule` that it gives belongs to one.
+
+    Args:
+        environment: what graders see.
+        desk: answers what graders ask of judges; without one they are told that no model is configured.
+        memory_bytes: address space of a worker.
     """
 
-    def __init__(self, environment: Mapping[str, str], *, memory_bytes: int = MEMORY_BYTES) -> None:
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        *,
+        desk: JudgeDesk | None = None,
+        memory_bytes: int = MEMORY_BYTES,
+    ) -> None:
+        self.desk = desk or JudgeDesk(JudgeSetup())
         self._folder = private_folder("proctor-graders")
         self._memory_bytes = memory_bytes
         self._lock = threading.Lock()
-        # The order of sets must not depend on the process that a grader happens to run in.
-        environment = {**environment, "PYTHONHASHSEED": "0"}
+        # What graders and their processes put aside goes when the server does, also when a worker was killed.
+        scratch = self._folder / "tmp"
+        scratch.mkdir()
+        environment = {
+            **environment,
+            # The order of sets must not depend on the process that a grader happens to run in.
+            "PYTHONHASHSEED": "0",
+            "TMPDIR": str(scratch),
+            # `git status` would write the index anew, and a grader may only read.
+            "GIT_OPTIONAL_LOCKS": "0",
+        }
         self._environment = environment
         self._zygote = Zygote(
             "proctor.engine.worker:prepare", env=environment, stderr=self._folder / "server.log"
@@ -89,7 +82,8 @@ class GraderServer:
         with self._lock:
             if not target.is_dir():
                 snapshot.unpack(snapshot.read_archive(archive, ref), target)
-        return GradingModule(self, target, ref.entry)
+                link_packages(target, [Path.cwd()])
+        return GradingModule(self, target, ref)
 
     def fresh(self, taken: snapshot.Snapshot, original: Path) -> GradingModule:
         """The module of a snapshot that was just taken; what it lacks may come from the original folder."""
@@ -97,7 +91,8 @@ class GraderServer:
         with self._lock:
             if not target.is_dir():
                 snapshot.unpack(taken.archive, target)
-        return GradingModule(self, target, taken.ref.entry, original=original)
+                link_packages(target, [original, Path.cwd()])
+        return GradingModule(self, target, taken.ref, original=original)
 
     def close(self) -> None:
         """End the server and take the unpacked snapshots away."""
@@ -133,10 +128,12 @@ class GradingModule:
     A worker that does not answer is ended; the next question starts a fresh one.
     """
 
-    def __init__(self, server: GraderServer, folder: Path, entry: str, original: Path | None = None) -> None:
-        self._server = server
-        self._load = Load(snapshot=str(folder), entry=entry, original=str(original) if original else None)
-        self._worker: _Worker | None = None
+    def __init__(
+        self, server: GraderServer, folder: Path, ref: GradersRef, original: Path | None = None
+    ) -> None:
+        self._server, self._digest = server, ref.digest
+        self._load = Load(snapshot=str(folder), entry=ref.entry, original=str(original) if original else None)
+        self._worker: WorkerProcess | None = None
         self._loaded: Loaded | None = None
         self._asked: deque[GradeRun] = deque()
 
@@ -162,7 +159,7 @@ class GradingModule:
         try:
             self._running().ask(Check(test=test))
             reply = self._running().answer(sum(options.timeout for options in graders))
-        except _NoAnswer as silence:
+        except NoAnswer as silence:
             self._end()
             return (
                 f"the graders gave no answer when they were asked what the test needs ({silence.cause.value})",
@@ -174,21 +171,20 @@ class GradingModule:
         self._running().ask(asked)
         self._asked.append(asked)
 
-    def grades(self) -> tuple[Graded, ...]:
+    def grades(self) -> tuple[Collected, ...]:
         """The grades of the run that was asked for longest ago: one for each position in `only`, in that order.
 
         A worker that is late or gone costs the grader that it was at; the others are asked of a fresh worker.
         """
         asked = self._asked.popleft()
-        left, graded = list(asked.only), list[Graded]()
+        run = self._as_judged(asked)
+        left, graded = list(asked.only), list[Collected]()
         while left:
-            try:
-                graded.append(self._collect(self._running(), self.loaded.graders[left[0]]))
-            except _Incomplete as silence:
-                graded.append(silence.graded)
+            collected = Collected(self.loaded.graders[left.pop(0)])
+            graded.append(collected)
+            if not self._collect(self._running(), collected, run):
                 self._end()
-                self._ask_again(asked, left[1:])
-            left.pop(0)
+                self._ask_again(asked, left)
         return tuple(graded)
 
     def _ask_again(self, asked: GradeRun, left: Sequence[int]) -> None:
@@ -202,38 +198,52 @@ class GradingModule:
         """End the worker."""
         self._end()
 
-    def _collect(self, worker: _Worker, options: GraderOptions) -> Graded:
-        samples, duration = list[Grade](), 0.0
-        while len(samples) < options.samples:
-            try:
-                reply = worker.answer(options.timeout)
-            except _NoAnswer as silence:
-                grade = _unanswered(options, silence.cause, worker.printed())
-                raise _Incomplete(
-                    Graded(options=options, samples=(*samples, grade), duration_s=duration)
-                ) from None
-            assert isinstance(reply, Sample)
-            grade = reply.grade
-            if grade.defect is not None and (printed := worker.printed()):
-                grade = msgspec.structs.replace(
-                    grade, defect=msgspec.structs.replace(grade.defect, printed=printed)
-                )
-            worker.forget_printed(reply.printed_to)
-            samples.append(grade)
-            duration += reply.duration_s
-        return Graded(options=options, samples=tuple(samples), duration_s=duration)
+    def _as_judged(self, asked: GradeRun) -> JudgedRun:
+        """The run as judges see it."""
+        root = Path(self._load.snapshot)
+        return JudgedRun(
+            output=asked.output,
+            test=asked.test,
+            workdir=Path(asked.workdir),
+            events=asked.record.events,
+            base=(root / self._load.entry).parent,
+            root=root,
+            snapshot=self._digest,
+        )
 
-    def _running(self) -> _Worker:
+    def _collect(self, worker: WorkerProcess, collected: Collected, run: JudgedRun) -> bool:
+        """Take in all samples of one grader; False when the worker is late or gone, which is then a sample."""
+        options, desk = collected.options, self._server.desk
+        while len(collected) < options.samples:
+            try:
+                reply = worker.answer(
+                    options.timeout,
+                    on_question=lambda asked: desk.ask(asked.question, run, asked.sample),
+                    on_asked=collected.note_question,
+                )
+            except NoAnswer as silence:
+                collected.add(_unanswered(options, silence.cause, worker.printed()))
+                return False
+            assert isinstance(reply, Sample)
+            collected.duration_s += reply.duration_s
+            if reply.question is not None:
+                collected.await_verdict(desk.ask(reply.question, run, len(collected)))
+            elif reply.grade is not None:
+                collected.add(_with_printed(reply.grade, worker), reply.judging)
+            worker.forget_printed(reply.printed_to)
+        return True
+
+    def _running(self) -> WorkerProcess:
         if self._worker is None:
             self._start()
         assert self._worker is not None
         return self._worker
 
     def _start(self) -> None:
-        worker = _Worker(*self._server.start(self._load))
+        worker = WorkerProcess(*self._server.start(self._load))
         try:
             reply = worker.answer(LOAD_TIMEOUT_S)
-        except _NoAnswer as silence:
+        except NoAnswer as silence:
             worker.end()
             happened = (
                 "took too long to load" if silence.cause is Cause.GRADER_TIMEOUT else "ended its process"
@@ -276,83 +286,11 @@ class UnloadableGraders(SuiteError):
         )
 
 
-class _Incomplete(Exception):
-    def __init__(self, graded: Graded) -> None:
-        self.graded = graded
-
-
-class _Worker:
-    """One worker process and its channel."""
-
-    def __init__(self, child: Child, channel: socket.socket, log: Path) -> None:
-        self._child, self._channel, self._log = child, channel, log
-        self._buffer = bytearray()
-        self._read_from = 0
-
-    def ask(self, request: Request) -> None:
-        """Send a request, and take in replies meanwhile: a worker that is sending one does not listen."""
-        message = memoryview(encode(request) + b"\n")
-        self._channel.setblocking(False)
-        both = select.poll()
-        both.register(self._channel, select.POLLIN | select.POLLOUT)
-        while message:
-            try:
-                message = message[self._channel.send(message) :]
-                continue
-            except BlockingIOError:
-                pass
-            except OSError:
-                return  # a worker that is gone is found out by its silence
-            if not both.poll(LOAD_TIMEOUT_S * 1000):
-                return
-            with suppress(OSError):
-                self._buffer += self._channel.recv(1 << 18)
-
-    def answer(self, timeout_s: float) -> Reply:
-        """The next reply; raises _NoAnswer when there is none within `timeout_s`, or the worker is gone."""
-        deadline = time.monotonic() + timeout_s
-        while (end := self._buffer.find(b"\n")) < 0:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise _NoAnswer(Cause.GRADER_TIMEOUT)
-            self._channel.settimeout(left)
-            try:
-                received = self._channel.recv(1 << 18)
-            except TimeoutError:
-                raise _NoAnswer(Cause.GRADER_TIMEOUT) from None
-            except OSError:
-                received = b""
-            if not received:
-                raise _NoAnswer(Cause.GRADER_DIED)
-            self._buffer += received
-        line = bytes(self._buffer[:end])
-        del self._buffer[: end + 1]
-        try:
-            return decode_reply(line)
-        except msgspec.DecodeError:
-            raise _NoAnswer(Cause.GRADER_DIED) from None
-
-    def printed(self) -> str:
-        """The last part of what was printed since the last grade that was in order."""
-        try:
-            with self._log.open("rb") as log:
-                end = log.seek(0, os.SEEK_END)
-                log.seek(max(self._read_from, end - PRINTED_TAIL))
-                return log.read().decode("utf-8", "replace")
-        except OSError:
-            return ""
-
-    def forget_printed(self, up_to: int) -> None:
-        """The worker runs ahead of us: it says itself how much it had printed by its last grade."""
-        self._read_from = up_to
-
-    def end(self) -> None:
-        self._channel.close()
-        try:
-            os.killpg(self._child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            os.kill(self._child.pid, signal.SIGKILL)  # it has not come so far as to have a group
-        self._child.reap()
+def _with_printed(grade: Grade, worker: WorkerProcess) -> Grade:
+    """The grade of a grader with a defect, with what it had printed."""
+    if grade.defect is None or not (printed := worker.printed()):
+        return grade
+    return msgspec.structs.replace(grade, defect=msgspec.structs.replace(grade.defect, printed=printed))
 
 
 def _unanswered(options: GraderOptions, cause: Cause, printed: str) -> Grade:

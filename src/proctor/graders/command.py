@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from proctor.graders.base import GraderBase
 from proctor.graders.scratch import PROTECTED, Changes, make_scratch
 from proctor.host.child import Exit
 from proctor.host.limited import run_limited
+from proctor.host.readonly import read_only
 from proctor.host.tree import remove_tree
 from proctor.ports import GraderOptions, RunView
 from proctor.records.grade import Cause, Grade, Outcome, failed, inconclusive, passed
@@ -117,9 +119,13 @@ class CommandCheck(GraderBase):
         if program is None:
             return inconclusive(f"there is no program {words[0]!r}", cause=Cause.HARNESS_FAILURE)
         streams = room.workdir.parent / "stdout", room.workdir.parent / "stderr"
+        argv = [program, *words[1:]]
+        # What the agent wrote runs in here, and must reach neither the run nor anything else.
+        writable = [room.workdir.parent, room.result.parent]
         try:
+            confined = read_only(argv, env, writable=writable, tmp=room.tmp)
             ended = run_limited(
-                [program, *words[1:]],
+                confined or argv,
                 cwd=room.workdir,
                 env=env,
                 stdout=streams[0],
@@ -134,7 +140,7 @@ class CommandCheck(GraderBase):
             return inconclusive(_with(said, printed), cause=Cause.GRADER_TIMEOUT)
         if os.path.lexists(room.result):
             return _written(room.result)
-        return self._by_exit(ended, printed, streams)
+        return self._by_exit(_unwrapped(ended) if confined else ended, printed, streams)
 
     def _by_exit(self, ended: Exit, printed: str, streams: Sequence[Path]) -> Grade:
         if ended.signal == "SIGKILL":
@@ -164,7 +170,8 @@ def expect_command(
     What an agent cannot do: change, remove or add tests and held-out files, conftest.py, sitecustomize.py, pytest.ini,
     pyproject.toml and the like (`protect` lists them); leave compiled files or a module that hides one of
     Python's, of pytest's, or of the tests; put a link where one of these is to be written; plant a result; leave
-    a process, a HOME or variables that the check would meet. The run's own workdir is not touched.
+    a process, a HOME or variables that the check would meet. The run's own workdir is not touched; where the system
+    has bubblewrap, nothing but the copy and a /tmp of its own can be written at all.
 
     What it can do: its code runs inside the check when the tests import it, and may then do what the tests can do,
     end the process with exit code 0 included. `prints` catches the careless; a held-out test that starts the
@@ -208,6 +215,14 @@ class _Room(NamedTuple):
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
         }
+
+
+def _unwrapped(ended: Exit) -> Exit:
+    """An exit as the command itself had it: from inside, a signal comes out as 128 and its number."""
+    number = (ended.code or 0) - 128
+    if number not in {one.value for one in signal.Signals}:
+        return ended
+    return msgspec.structs.replace(ended, code=None, signal=signal.Signals(number).name)
 
 
 def _program(name: str, env: Mapping[str, str], workdir: Path) -> str | None:

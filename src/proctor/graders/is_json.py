@@ -39,19 +39,7 @@ class IsJson(GraderBase):
 
     def needs(self, test: Test) -> Sequence[str]:
         """The library that reads schemas, and a schema that is one."""
-        if self.schema is None:
-            return ()
-        if find_spec("jsonschema") is None:
-            return (
-                f"grader {self.name!r} needs a library that reads JSON Schema: pip install 'proctor[schema]'",
-            )
-        import jsonschema
-
-        try:
-            jsonschema.Draft202012Validator.check_schema(cast("Any", self.schema))
-        except jsonschema.SchemaError as error:
-            return (f"grader {self.name!r}: the schema is no JSON Schema: {error.message}",)
-        return ()
+        return schema_lacks(self.name, self.schema)
 
     def grade(self, run: RunView) -> Grade:
         """Parse the output, and hold it against the schema."""
@@ -60,23 +48,47 @@ class IsJson(GraderBase):
         value = run.output
         if isinstance(value, str):
             try:
-                value = json.loads(value, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+                value = json.loads(value, object_pairs_hook=no_duplicates, parse_constant=no_constant)
             except (ValueError, RecursionError) as error:
                 return failed(f"the output is no JSON: {error}")
         if self.schema is None:
             return passed()
-        import jsonschema
-
-        validator: Any = jsonschema.Draft202012Validator(cast("Any", self.schema))
-        problems = sorted(validator.iter_errors(value), key=lambda problem: problem.json_path)
-        if not problems:
-            return passed()
-        said = [f"{problem.json_path}: {_cut(problem.message)}" for problem in problems[:MOST_PROBLEMS]]
-        more = len(problems) - len(said)
-        return failed("\n".join([*said, *([f"and {more} more"] if more else [])]))
+        problems = first_problems(value, self.schema)
+        return failed("\n".join(problems)) if problems else passed()
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def schema_lacks(name: str, schema: Mapping[str, Json] | bool | None) -> Sequence[str]:
+    """Why a grader of this name cannot use this schema: the library is not there, or it is no schema; else empty."""
+    if schema is None:
+        return ()
+    if find_spec("jsonschema") is None:
+        return (f"grader {name!r} needs a library that reads JSON Schema: pip install 'proctor[schema]'",)
+    import jsonschema
+
+    try:
+        jsonschema.Draft202012Validator.check_schema(cast("Any", schema))
+    except jsonschema.SchemaError as error:
+        return (f"grader {name!r}: the schema is no JSON Schema: {error.message}",)
+    return ()
+
+
+def first_problems(value: Json, schema: Mapping[str, Json] | bool) -> list[str]:
+    """What makes a value not valid against a JSON Schema: the first few, a sentence each; empty when it is."""
+    import jsonschema
+
+    validator: Any = jsonschema.Draft202012Validator(cast("Any", schema))
+    problems = sorted(validator.iter_errors(value), key=lambda problem: problem.json_path)
+    said = [f"{problem.json_path}: {_cut(problem.message)}" for problem in problems[:MOST_PROBLEMS]]
+    more = len(problems) - len(said)
+    return [*said, *([f"and {more} more"] if more else [])]
+
+
+def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; for `json.loads`.
+
+    Raises:
+        ValueError: a key stands twice in it.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -85,7 +97,12 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _no_constant(name: str) -> Any:
+def no_constant(name: str) -> Any:
+    """Refuse NaN and infinity; for `json.loads`.
+
+    Raises:
+        ValueError: always.
+    """
     raise ValueError(f"{name} is no JSON")
 
 

@@ -66,7 +66,7 @@ def make_scratch(
     copy_tree(workdir, scratch)
     seeded = set(files_in(fixture)) if fixture is not None else set[str]()
     held = set(files_in(holdout)) if holdout is not None else set[str]()
-    theirs = {path for path in seeded if _is_protected(path, protect)}
+    theirs = {path for path in seeded if matches_any(path, protect)}
     removed = list(_clear(scratch, protect))
     for folder in _folders_of(held) - _folders_of(seeded):
         removed += _take_away(scratch, folder)
@@ -99,7 +99,7 @@ def _clear(scratch: Path, protect: Sequence[str]) -> Iterator[str]:
                 yield path
             elif is_folder and not any("/" not in one and fnmatchcase(entry.name, one) for one in protect):
                 waiting.append(f"{path}/")
-            elif is_folder or _is_protected(path, protect):
+            elif is_folder or matches_any(path, protect):
                 _remove(Path(entry.path))
                 yield path
 
@@ -179,7 +179,8 @@ def _folders_of(paths: set[str]) -> set[str]:
     return {parent.as_posix() for path in paths for parent in Path(path).parents if parent.parts}
 
 
-def _is_protected(path: str, protect: Sequence[str]) -> bool:
+def matches_any(path: str, protect: Sequence[str]) -> bool:
+    """True when one of these globs matches a path: without a slash a name at any depth, else all of it from the top."""
     parts = path.split("/")
     return any(
         _matches(parts, pattern.split("/"))

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from enum import Enum
 from math import ceil
@@ -24,11 +24,13 @@ import msgspec
 from proctor.host import procfs
 from proctor.host.escapees import HOUSEHOLD, Started
 from proctor.host.group import wait_until_gone
-from proctor.ports import Cancel
+from proctor.host.reaped import Reaped, as_told, usage
+from proctor.ports import Cancel, Exceeded
 from proctor.records.run import Limits
 
 _POLL_WITHOUT_PIDFD_S = 0.01
 _LONGEST_POLL_S = 3600.0
+_WATCH_EVERY_S = 0.2
 
 
 class Exit(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +44,9 @@ class Exit(msgspec.Struct, frozen=True, kw_only=True):
         duration_s: wall-clock time from start to the leader's end.
         max_rss_kb: peak memory of the tree's largest member in KiB. Linux counts the memory of whoever
             started a process as that process's own until its `exec`, so this is never below ours.
+        exceeded: what it was ended for having used up; None when it was not.
+        cpu_s: processor time of the leader and of the children that it waited for, in seconds.
+        unstarted: why what it was to become could never be started; None when it was.
     """
 
     code: int | None
@@ -50,20 +55,9 @@ class Exit(msgspec.Struct, frozen=True, kw_only=True):
     cancelled: bool
     duration_s: float
     max_rss_kb: int | None
-
-
-class Reaped(msgspec.Struct, frozen=True, kw_only=True):
-    """What the system keeps of a process that has ended.
-
-    Attributes:
-        status: the wait status, see `os.waitstatus_to_exitcode`.
-        max_rss_kb: peak memory in KiB.
-        cpu_s: user and system time in seconds, of it and of the children that it waited for.
-    """
-
-    status: int
-    max_rss_kb: int
-    cpu_s: float
+    exceeded: Exceeded | None = None
+    cpu_s: float | None = None
+    unstarted: str | None = None
 
 
 class Child(Protocol):
@@ -101,20 +95,18 @@ def open_pidfd(pid: int) -> int | None:
     return None
 
 
-def usage(status: int, rss: int, cpu_s: float) -> Reaped:
-    """A `Reaped` from `ru_maxrss`, whose unit differs between systems."""
-    return Reaped(status=status, max_rss_kb=rss // 1024 if sys.platform == "darwin" else rss, cpu_s=cpu_s)
-
-
 class CommandChild:
     """A direct child of this process."""
 
-    def __init__(self, process: subprocess.Popen[bytes], started: float, entry: Started) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], started: float, entry: Started, told: Path | None
+    ) -> None:
         self.pid = process.pid
         self.pidfd = open_pidfd(process.pid)
         self.started = started
         self._entry = entry
         self._process = process
+        self._told = told
         self._reaped: Reaped | None = None
 
     def has_ended(self) -> bool:
@@ -143,7 +135,8 @@ class CommandChild:
     def _wait(self, flags: int) -> tuple[int, int]:
         pid, status, used = os.wait4(self.pid, flags)
         if pid:
-            self._reaped = usage(status, used.ru_maxrss, used.ru_utime + used.ru_stime)
+            reaped = usage(status, used.ru_maxrss, used.ru_utime + used.ru_stime)
+            self._reaped = reaped if self._told is None else as_told(reaped, self._told)
             # Popen must know, or it would wait for a process id that may be somebody else's by then.
             self._process.returncode = os.waitstatus_to_exitcode(status)
         return pid, status
@@ -157,11 +150,15 @@ def start_command(
     stdout: Path,
     stderr: Path,
     stdin: Path | None = None,
+    status: Path | None = None,
 ) -> CommandChild:
     """Start a program as the leader of a session of its own.
 
     Its streams are the files `stdout` and `stderr`, emptied first, and `stdin`, or nothing when that is None.
     Its environment is `env`, and a mark by which what escapes from it is found.
+
+    Args:
+        status: a file that will say how the program ended, where `argv` starts another that starts it.
 
     Raises:
         OSError: it could not be started: no such program, not executable, arguments too long, no such folder.
@@ -193,23 +190,34 @@ def start_command(
             HOUSEHOLD.disown(entry)
             raise
         HOUSEHOLD.own(entry, process.pid)
-    return CommandChild(process, started, entry)
+    return CommandChild(process, started, entry, status)
 
 
 class _Woken(Enum):
     ENDED = 1
     CANCELLED = 2
     TIME_UP = 3
+    EXCEEDED = 4
 
 
-def supervise(child: Child, limits: Limits, cancel: Cancel | None = None) -> Exit:
+def supervise(
+    child: Child,
+    limits: Limits,
+    cancel: Cancel | None = None,
+    watch: Callable[[], Exceeded | None] | None = None,
+) -> Exit:
     """Wait for the child's end, make it end in time, and leave nothing of its process group alive.
 
-    At the limit, or when the operator cancels, the group is asked to end (SIGTERM), and killed `grace_s`
-    later. What is left of the group when its leader has ended is killed too. The child is always reaped.
+    At the limit, when the operator cancels, or when `watch` says that something is used up, the group is asked
+    to end (SIGTERM), and killed `grace_s` later. What is left of the group when its leader has ended is killed
+    too. The child is always reaped.
+
+    Args:
+        watch: asked several times a second what is used up.
     """
+    seen: list[Exceeded] = []
     try:
-        why = _wait(child, cancel, child.started + limits.timeout_s)
+        why = _wait(child, cancel, child.started + limits.timeout_s, watch, seen)
         if why is not _Woken.ENDED:
             # A stopped process takes its SIGTERM only when it is continued.
             _signal_group(child, signal.SIGTERM)
@@ -231,6 +239,9 @@ def supervise(child: Child, limits: Limits, cancel: Cancel | None = None) -> Exi
         cancelled=why is _Woken.CANCELLED,
         duration_s=duration_s,
         max_rss_kb=reaped.max_rss_kb,
+        exceeded=seen[0] if seen else None,
+        cpu_s=reaped.cpu_s,
+        unstarted=reaped.unstarted,
     )
 
 
@@ -242,13 +253,21 @@ def signal_name(number: int) -> str:
         return f"SIG{number}"
 
 
-def _wait(child: Child, cancel: Cancel | None, until: float) -> _Woken:
+def _wait(
+    child: Child,
+    cancel: Cancel | None,
+    until: float,
+    watch: Callable[[], Exceeded | None] | None = None,
+    seen: list[Exceeded] | None = None,
+) -> _Woken:
     poller = select.poll()
     if child.pidfd is not None:
         poller.register(child.pidfd, select.POLLIN)
     if cancel is not None:
         poller.register(cancel.fileno(), select.POLLIN)
     longest_s = _LONGEST_POLL_S if child.pidfd is not None else _POLL_WITHOUT_PIDFD_S
+    if watch is not None:
+        longest_s = min(longest_s, _WATCH_EVERY_S)
     while True:
         left_s = max(0.0, until - time.monotonic())
         ready = [descriptor for descriptor, _ in poller.poll(ceil(min(left_s, longest_s) * 1000))]
@@ -258,6 +277,9 @@ def _wait(child: Child, cancel: Cancel | None, until: float) -> _Woken:
             return _Woken.CANCELLED
         if not left_s:
             return _Woken.TIME_UP
+        if watch is not None and seen is not None and (exceeded := watch()) is not None:
+            seen.append(exceeded)
+            return _Woken.EXCEEDED
 
 
 def _signal_group(child: Child, number: signal.Signals) -> None:

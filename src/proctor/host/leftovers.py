@@ -111,7 +111,8 @@ def _own_pids() -> list[int]:
 def _is_private(entry: os.DirEntry[str]) -> bool:
     with suppress(OSError):
         status = entry.stat(follow_symlinks=False)
-        closed = not stat.S_IMODE(status.st_mode) & 0o077
+        # A group may pass through one that was a trial's in a sandbox.
+        closed = not stat.S_IMODE(status.st_mode) & 0o067
         return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and closed
     return False
 

@@ -16,9 +16,16 @@ from proctor.records.run import Limits
 
 
 def run_limited(
-    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdout: Path, stderr: Path, limits: Limits
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    stdout: Path,
+    stderr: Path,
+    limits: Limits,
+    stdin: Path | None = None,
 ) -> Exit:
-    """Run a program to its end or to its limit, with closed standard input and its streams in files.
+    """Run a program to its end or to its limit, with its streams in files; standard input is empty without one.
 
     Its whole process group is gone when this returns, and also when this process dies before.
 
@@ -26,8 +33,8 @@ def run_limited(
         OSError: it could not be started.
         ValueError: an argument holds a NUL character.
     """
-    with _own_address_space():
-        child = start_command(argv, cwd=cwd, env=env, stdout=stdout, stderr=stderr)
+    with own_address_space():
+        child = start_command(argv, cwd=cwd, env=env, stdout=stdout, stderr=stderr, stdin=stdin)
     guard = _Guard(child.pid)
     try:
         return supervise(child, limits)
@@ -36,7 +43,7 @@ def run_limited(
 
 
 @contextmanager
-def _own_address_space() -> Generator[None]:
+def own_address_space() -> Generator[None]:
     """Lift the soft limit of this process's address space while a program is started, which inherits it."""
     soft, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))

@@ -22,9 +22,10 @@ from typing import Any
 from proctor.errors import ProctorError
 from proctor.host import channel as wire
 from proctor.host import procfs
-from proctor.host.child import Child, Reaped, usage
+from proctor.host.child import Child
 from proctor.host.escapees import HOUSEHOLD, Started, wait_for
 from proctor.host.interpreter import python_command
+from proctor.host.reaped import Reaped, usage
 from proctor.records.grade import Defect
 from proctor.records.json_value import Json
 
@@ -119,12 +120,14 @@ class Zygote:
         env: Mapping[str, str] | None = None,
         stdout: Path | int = -1,
         stderr: Path | int = -1,
+        bounds: dict[str, Any] | None = None,
     ) -> Child:
         """Fork a child that runs `entry(request, fds)` in a session of its own. May be called by any thread.
 
         Its environment is `env`, a mark by which what escapes from it is found, and what `prepare` changed in
         the server's; its standard input is empty; `stdout` and `stderr` are files to create or open descriptors,
         and nothing where they are -1. The descriptors in `fds` reach the entry under numbers of its own.
+        `bounds` is what `Bounds.told` gave: limits that it puts on itself before anything else.
 
         Raises:
             ZygoteError: the server is gone.
@@ -150,6 +153,7 @@ class Zygote:
                 "cwd": None if cwd is None else str(cwd),
                 "env": None if env is None else dict(env),
                 "mark": [entry_here.mark, entry_here.value],
+                "bounds": bounds,
             }
             started = time.monotonic()
             answer, given = self._ask(message, [stream(stdout), stream(stderr), *fds])

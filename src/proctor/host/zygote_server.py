@@ -18,6 +18,7 @@ from typing import Any
 
 from proctor.host import channel as wire
 from proctor.host import procfs
+from proctor.host.bounds_inside import put_on
 from proctor.host.escapees import HOUSEHOLD, Started, end_all_children
 
 
@@ -160,6 +161,8 @@ class _Server:
         os.close(out)
         os.close(err)
         try:
+            if message["bounds"] is not None:
+                put_on(message["bounds"])
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if message["cwd"] is not None:
                 os.chdir(message["cwd"])

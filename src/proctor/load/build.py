@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os.path
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -174,6 +175,10 @@ def _defaults_of(gathered: Gathered, context: Context, faults: Faults) -> _Defau
 def checked_suite_fields(raw: dict[str, Json], spot: Spot, faults: Faults) -> dict[str, Json]:
     """The fields of a whole suite that are known and hold what they may."""
     good = checked(raw, SUITE_FIELDS, spot, faults, of="a suite")
+    for name in good.get("pass_env", ()):
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            fix = "Write each variable's name in full, without its value; --pass-env takes patterns."
+            faults.note(spot.at("pass_env"), f"{shown(name)} is no name of a variable.", fix)
     open_text = {key: good[key] for key in ("name", "description") if key in good}
     note_secrets(open_text, spot, faults, named=None, allowed=frozenset())
     if "inputs" in raw and "tests" in raw:

@@ -52,6 +52,10 @@ TEXT: dict[str, Json] = {"type": "string", "minLength": 1}
 SECONDS: dict[str, Json] = {"type": "number", "exclusiveMinimum": 0}
 TRIALS: dict[str, Json] = {"type": "integer", "minimum": 1, "maximum": MOST_TRIALS}
 WORDS: dict[str, Json] = {"type": "array", "items": TEXT}
+VARIABLES: dict[str, Json] = {
+    "type": "array",
+    "items": {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"},
+}
 
 FIXTURE_FIELDS = (
     Field(
@@ -133,6 +137,13 @@ SUITE_FIELDS = (
         "The suite's name; that of the file or folder when absent.",
     ),
     Field("description", TEXT, "text, not empty", '"Late refunds"', "For people."),
+    Field(
+        "pass_env",
+        VARIABLES,
+        "a list of names of variables",
+        '["SERVICE_TOKEN"]',
+        "Variables that its tests need, and that no agent gets otherwise.",
+    ),
     Field(
         "defaults",
         object_schema(DEFAULT_FIELDS),

@@ -6,6 +6,7 @@ import os.path
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from proctor.core.relative import has_control, is_plain_relative
 from proctor.errors import SuiteError, did_you_mean
 from proctor.load.check import checked
 from proctor.load.disk import is_file, is_folder, is_there, is_within, names_in, real
@@ -154,7 +155,7 @@ def graders_source(
         if spot.path[-1:] == ("graders",)
         else f"There is {shown(written)}"
     )
-    if _has_control(written):
+    if has_control(written):
         faults.note(
             spot, f"{name}, which no file can be called.", "Name the Python file that defines `graders`."
         )
@@ -180,21 +181,6 @@ def graders_source(
         return None
     within = root if module.is_relative_to(root) else module.parent
     return GradersSource(root=within, module=module, folder=entry.test_folder)
-
-
-def is_plain_relative(path: str) -> bool:
-    r"""True when a path stays below the folder it is relative to, whatever the system.
-
-    >>> [is_plain_relative(path) for path in ("a/b", "/a", "a/../b", "C:\\a", "")]
-    [True, False, False, False, False]
-    """
-    if not path or _has_control(path) or path.startswith(("/", "\\", "~")) or path[1:2] == ":":
-        return False
-    return ".." not in path.replace("\\", "/").split("/")
-
-
-def _has_control(path: str) -> bool:
-    return any(character < " " for character in path)
 
 
 def _near(place: Path) -> str:

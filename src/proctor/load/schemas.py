@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from proctor.load.checklists import CHECKLIST_FIELDS, QUESTION_FIELDS
 from proctor.load.fields import SUITE_FIELDS, TEST_FIELDS, object_schema
-from proctor.load.settings import SETTINGS
+from proctor.load.setting_table import SETTINGS
 from proctor.records.json_value import Json
 
-SchemaName = Literal["settings", "suite", "test"]
-SCHEMA_NAMES: tuple[SchemaName, ...] = ("settings", "suite", "test")
+SchemaName = Literal["checklist", "settings", "suite", "test"]
+SCHEMA_NAMES: tuple[SchemaName, ...] = ("checklist", "settings", "suite", "test")
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _OWN_SCHEMA: dict[str, Json] = {"$schema": {"type": "string", "description": "Read by editors alone."}}
 
 
 def schema(name: SchemaName) -> dict[str, Json]:
-    """The JSON Schema (draft 2020-12) of `suite`, `test` or `settings`; a new document each time.
+    """The JSON Schema (draft 2020-12) of `suite`, `test`, `checklist` or `settings`; a new document each time.
 
     A file that does not match is not usable. The reverse does not hold: that ids are unique, that folders
     exist, and that nothing looks like a secret, only loading finds out.
@@ -24,7 +25,12 @@ def schema(name: SchemaName) -> dict[str, Json]:
     Raises:
         KeyError: there is no such schema.
     """
-    makers: dict[str, Callable[[], dict[str, Json]]] = {"settings": _settings, "suite": _suite, "test": _test}
+    makers: dict[str, Callable[[], dict[str, Json]]] = {
+        "checklist": _checklist,
+        "settings": _settings,
+        "suite": _suite,
+        "test": _test,
+    }
     return {"$schema": _DIALECT, "$id": f"urn:proctor:schema:{name}:1", **makers[name]()}
 
 
@@ -48,6 +54,16 @@ def _suite() -> dict[str, Json]:
         **made,
         "not": {"required": ["inputs", "tests"]},
         "$defs": {"test": object_schema(TEST_FIELDS, required=("id",))},
+    }
+
+
+def _checklist() -> dict[str, Json]:
+    made = object_schema(CHECKLIST_FIELDS, required=("name", "questions"))
+    made["properties"]["questions"]["items"] = object_schema(QUESTION_FIELDS, required=("text",))
+    return {
+        "title": "A checklist of proctor",
+        "description": "Questions that people answer about recorded runs, in .json, .yaml or .yml.",
+        **made,
     }
 
 

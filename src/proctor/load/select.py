@@ -13,6 +13,10 @@ from proctor.errors import UsageError, did_you_mean
 from proctor.load.faults import listed
 from proctor.load.ids import normal
 from proctor.records.suite import Suite, SuiteTest
+from proctor.records.suite_codes import SuiteCode
+
+HOSTS = ("claude", "codex")
+"""Coding agents that tests can pin a model for."""
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +69,28 @@ def select(suite: Suite, selection: Selection) -> Suite:
         kept = {entry.test.id for entry in drawn}
         chosen = [entry for entry in chosen if entry.test.id in kept]
     return msgspec.structs.replace(suite, tests=tuple(chosen[: selection.limit]))
+
+
+def select_host(suite: Suite, host: str | None) -> Suite:
+    """The suite with the tests that are for a host; all of them where `host` is the name of none.
+
+    A name is that of a host when a test lists it, or when it is one that proctor knows. A test that lists no hosts
+    is for every agent.
+
+    Raises:
+        UsageError: no test is for this host.
+    """
+    named = dict.fromkeys(name for entry in suite.tests for name in entry.test.hosts)
+    if host is None or not named or (host not in named and host not in HOSTS):
+        return suite
+    chosen = tuple(entry for entry in suite.tests if not entry.test.hosts or host in entry.test.hosts)
+    if not chosen:
+        raise UsageError(
+            f"{SuiteCode.SELECTION_EMPTY.value}  no test is for the host {host!r}",
+            fix=f"The tests that are selected are for: {listed(named)}.",
+            where=suite.name,
+        )
+    return msgspec.structs.replace(suite, tests=chosen)
 
 
 def tag_vocabulary(suite: Suite) -> tuple[str, ...]:

@@ -12,83 +12,14 @@ import msgspec
 from proctor.errors import UsageError
 from proctor.load.check import checked
 from proctor.load.documents import note_text_error, text_of_bytes
+from proctor.load.fault_rules import note_wrong_rules
 from proctor.load.faults import Faults, FieldPath, Spot
-from proctor.load.fields import SECONDS, TEXT, TRIALS, Field
 from proctor.load.json_text import TextError
 from proctor.load.json_types import is_object
 from proctor.load.secrets import note_secrets
+from proctor.load.setting_table import SETTINGS
 from proctor.records.json_value import Json
 
-
-class Setting(NamedTuple):
-    """A setting: the field that people write, and its value when nobody does.
-
-    Attributes:
-        field: its key, what it takes, and what it is for.
-        default: None where there is none.
-        is_path: it is relative to the folder of the file that it stands in.
-    """
-
-    field: Field
-    default: Json
-    is_path: bool = False
-
-
-_COUNT: dict[str, Json] = {"type": "integer", "minimum": 1}
-
-SETTINGS = tuple(
-    Setting(Field(name, schema, takes, example, meaning), default, is_path)
-    for name, schema, takes, example, default, is_path, meaning in (
-        (
-            "suite",
-            TEXT,
-            "a path or a git source",
-            '"evals"',
-            None,
-            False,
-            "The suite, when --suite is not given.",
-        ),
-        (
-            "out",
-            TEXT,
-            "the path of a folder",
-            '"runs"',
-            "runs",
-            True,
-            "The folder that new groups are put into.",
-        ),
-        (
-            "timeout",
-            SECONDS,
-            "seconds, a number above 0",
-            "60",
-            60,
-            False,
-            "Wall-clock limit of a trial, in seconds.",
-        ),
-        ("trials", TRIALS, "a whole number from 1 to 100", "3", 1, False, "How often each test is run."),
-        ("parallel", _COUNT, "a whole number from 1", "4", 1, False, "How many trials run at the same time."),
-        (
-            "work_root",
-            TEXT,
-            "the path of a folder",
-            '"/tmp"',
-            None,
-            True,
-            "Where agents work; the system's space.",
-        ),
-        (
-            "git_cache",
-            TEXT,
-            "the path of a folder",
-            '".cache"',
-            None,
-            True,
-            "Where suites from git are kept.",
-        ),
-        ("judge_model", TEXT, "the name of a model", '"gpt-5"', None, False, "The model that judges ask."),
-    )
-)
 _BY_KEY = {setting.field.name: setting for setting in SETTINGS}
 _FILES = ("proctor.toml", "pyproject.toml")
 _TABLE = ("tool", "proctor")
@@ -225,6 +156,7 @@ def _read(file: Path, base: Path) -> Settings | None:
     document = _TomlDocument(label, text, () if file.name == "proctor.toml" else _TABLE)
     spot = Spot(document)
     good = checked(table, [setting.field for setting in SETTINGS], spot, faults, of="the settings")
+    note_wrong_rules(good.get("faults"), spot.at("faults"), faults)
     note_secrets(table, spot, faults, named=None, allowed=frozenset())
     faults.raise_any(UsageError)
     lines = {key: line for key in good if (line := document.line_of((key,))) is not None}

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from proctor.errors import SuiteError, UsageError
 from proctor.load.build import encodable, tests_of
 from proctor.load.disk import real
 from proctor.load.entries import Context
 from proctor.load.faults import Faults
 from proctor.load.shapes import gather
+from proctor.load.typed import discover, typed_files, typed_suite
 from proctor.records.suite import Suite, SuiteTest, Test
 from proctor.sources import checkout, git_source_of, source_label
 
@@ -45,6 +48,9 @@ def load_suite(
     else:
         path, commit, whole = checkout(git, cache=cache)
         context = context._replace(checkout=whole, label=source_label(git, commit))
+    if files := typed_files(path, context):
+        suite = typed_suite(files, path if len(files) > 1 else files[0].parent, source, context)
+        return msgspec.structs.replace(suite, commit=commit)
     faults = Faults()
     gathered = gather(path, context, faults)
     tests = tests_of(gathered, context, faults)
@@ -57,7 +63,28 @@ def load_suite(
         tests=tuple(tests),
         commit=commit,
         description=common.get("description"),
+        pass_env=tuple(common.get("pass_env", ())),
     )
+
+
+def conventional_suite(
+    patterns: Sequence[str], *, folder: Path, base: Path, allow_credentials: Sequence[str] = ()
+) -> Suite | None:
+    """The typed suites that are found by convention below a folder, as one; None when there is none.
+
+    patterns: globs relative to `folder`.
+    base: the folder that the user stands in.
+
+    Raises:
+        SuiteError: something is wrong with one of them; holds every fault of all.
+        UsageError: a pattern leaves the folder.
+    """
+    context = Context(real(base.absolute()), Path(), frozenset(allow_credentials))
+    folder = real(folder.absolute())
+    files = discover(folder, patterns)
+    if not files:
+        return None
+    return typed_suite(files, files[0].parent if len(files) == 1 else folder, ", ".join(patterns), context)
 
 
 def inline_suite(text: str) -> Suite:

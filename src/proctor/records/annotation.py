@@ -7,8 +7,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from proctor.records.checklist import Answer, Question
 from proctor.records.grade import Cause, Defect, Outcome
 from proctor.records.json_value import Json
+from proctor.records.judging import Judging
 
 ROW_VERSION = 1
 
@@ -68,6 +70,11 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
         samples: the value of each sample, None for an inconclusive one; empty when there was one sample.
         aggregate: how binary samples were combined.
         duration_s: how long the grader took; not part of the content.
+        mean: of the samples that have a value, where there were several.
+        spread: their standard deviation, with n - 1; None for fewer than two.
+        count: how many they are; None when there was one sample.
+        module: the grading module's revision, where the annotator is a judge of it.
+        judging: what each judge took that the grader asked.
     """
 
     v: int
@@ -91,6 +98,11 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
     evidence: Json = None
     defect: Defect | None = None
     duration_s: float | None = None
+    mean: float | None = None
+    spread: float | None = None
+    count: int | None = None
+    module: str | None = None
+    judging: tuple[Judging, ...] = ()
 
     def with_id(self) -> ScoreRow:
         """The same row, with the id that follows from its content."""
@@ -102,7 +114,49 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
         return msgspec.structs.replace(self, id=row_id(self), at=at, duration_s=duration_s)
 
 
-Row: TypeAlias = ScoreRow | RetractRow
+class LabelRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="label"):
+    """What one person answered about one run, signed off.
+
+    Attributes:
+        v: version of the row's format.
+        id: digest of the row's own JSON less id and time.
+        run: id of the run.
+        at: when, ISO 8601 in UTC; not part of the content.
+        annotator: who.
+        checklist: id of the checklist's lineage.
+        version: the revision that was answered.
+        hash: that revision's.
+        questions: that revision's questions, so that a copy of the run can be read by itself.
+        answers: by question id; null says "cannot tell", and an absent one was not answered.
+        note: a remark.
+        active_ms: time that was spent on it, without pauses.
+        saw_grades: the grades had been shown before.
+        sample: id of the random sample that it was labelled for.
+        replaces: id of the same person's row before this one; empty for the first.
+    """
+
+    v: int
+    id: str = ""
+    run: str
+    at: str
+    annotator: Annotator
+    checklist: str
+    version: int
+    hash: str
+    questions: tuple[Question, ...]
+    answers: dict[str, Answer]
+    note: str = ""
+    active_ms: int | None = None
+    saw_grades: bool = False
+    sample: str | None = None
+    replaces: str = ""
+
+    def with_id(self) -> LabelRow:
+        """The same row, with the id that follows from its content."""
+        return msgspec.structs.replace(self, id=row_id(msgspec.structs.replace(self, id="", at="")))
+
+
+Row: TypeAlias = ScoreRow | RetractRow | LabelRow
 
 
 def row_id(content: Row) -> str:
@@ -115,11 +169,13 @@ class Annotations(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         scores: what graders said.
-        retractions: rounds that were withdrawn.
+        retractions: rounds and labels that were withdrawn.
+        labels: what people answered.
         unread: rows that this version does not understand: of a newer format, of a kind that it does not know, or
             damaged. They stay where they are.
     """
 
     scores: tuple[ScoreRow, ...] = ()
     retractions: tuple[RetractRow, ...] = ()
+    labels: tuple[LabelRow, ...] = ()
     unread: int = 0

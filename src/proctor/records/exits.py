@@ -24,3 +24,17 @@ class ExitCode(IntEnum):
     """A defect of proctor itself."""
     INTERRUPTED = 130
     """Stopped by the operator."""
+
+
+def worse(one: int, other: int) -> ExitCode:
+    """The worse of two exit codes: what could not be done, then a failed gate, a failed agent, the unclear."""
+    order = (
+        ExitCode.CANNOT,
+        ExitCode.INTERRUPTED,
+        ExitCode.OUT_OF_BUDGET,
+        ExitCode.GATE_FAILED,
+        ExitCode.AGENT_FAILED,
+        ExitCode.INCONCLUSIVE,
+        ExitCode.OK,
+    )
+    return next(code for code in order if code in (one, other))

@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
+from proctor.records.checklist import Answer
+from proctor.records.comparison import Comparison
+from proctor.records.estimate import Bounds, Estimate, Figures
+from proctor.records.evidence import Failure
+from proctor.records.fault import Fault, Owner
 from proctor.records.grade import Cause, Defect, Outcome
+from proctor.records.judging import Judging
 from proctor.records.run import Ending
 from proctor.records.trace import Metrics
 
 REPORT_SCHEMA = "proctor.report/1"
 
 
-class Bounds(msgspec.Struct, frozen=True):
-    """The least and the most that a number can be, given what is missing."""
+class Noise(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of what one grader says is chance, as standard deviations of a score from 0 to 1.
 
-    low: float
-    high: float
+    Attributes:
+        grader: its name.
+        judge_sd: between samples of one run: the judge's own; None when no run has several.
+        repeated: the number of runs with several samples.
+        between_trials_sd: between runs of one test; None when no test has several.
+        agent_sd: what is left of that when the judge's share is taken off; None when that share is not known.
+        tests: the number of tests with several runs.
+    """
 
-    @property
-    def is_exact(self) -> bool:
-        """True when nothing that is missing could change the number."""
-        return self.low >= self.high
+    grader: str
+    judge_sd: float | None
+    repeated: int
+    between_trials_sd: float | None
+    agent_sd: float | None
+    tests: int
 
 
 class GradeLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One grade of one run."""
+    """One grade of one run.
+
+    Attributes:
+        samples: the value of each sample, None for an inconclusive one; empty when there was one.
+        mean: of those that have a value.
+        spread: their standard deviation.
+        count: how many they are.
+        judging: what each judge took that the grader asked; nothing of it is the agent's.
+    """
 
     grader: str
     score: float | None
@@ -36,6 +60,66 @@ class GradeLine(msgspec.Struct, frozen=True, kw_only=True):
     feedback: str
     cause: Cause | None
     defect: Defect | None = None
+    samples: tuple[float | None, ...] = ()
+    mean: float | None = None
+    spread: float | None = None
+    count: int | None = None
+    judging: tuple[Judging, ...] = ()
+
+
+class AnswerLine(msgspec.Struct, frozen=True, kw_only=True):
+    """What one person answered to one question; an `answer` of null says "cannot tell" where it `is_answered`."""
+
+    question: str
+    text: str
+    answer: Answer
+    is_answered: bool
+
+
+class LabelLine(msgspec.Struct, frozen=True, kw_only=True):
+    """What one person says of a run, by one checklist.
+
+    Attributes:
+        checklist: id of the lineage.
+        name: what the checklist is called; its id where the group does not have it.
+        version: the revision that was answered.
+        score: weighted share of what is good, 0 to 1; None while it is stale, or when "cannot tell" could change it.
+        bounds: the score with all that cannot be told as worst, and as best.
+        is_stale: a live question is unanswered.
+        saw_grades: it was signed off after a look at the grades.
+        row: id of the row that was signed off last.
+    """
+
+    checklist: str
+    name: str
+    annotator: str
+    version: int
+    score: float | None
+    bounds: Bounds
+    is_stale: bool
+    answers: tuple[AnswerLine, ...]
+    note: str
+    at: str
+    saw_grades: bool
+    row: str
+
+
+class LabelSum(msgspec.Struct, frozen=True, kw_only=True):
+    """How far labelling is in a group.
+
+    Attributes:
+        runs: runs with a label.
+        annotators: people who labelled.
+        n: runs that the mean is over.
+        mean: of the runs' label scores; None when there is none.
+        stale: labels in which a live question is unanswered.
+    """
+
+    runs: int
+    annotators: int
+    n: int
+    mean: float | None
+    stale: int
 
 
 class RunReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +135,10 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
         unread_rows: rows that this version does not understand.
         supersedes: this attempt was made to replace an earlier one that did not end well.
         metrics: what the trace adds up to; None for a run without one.
+        fault: whose fault it is, where the ending says nothing about the agent and nobody stopped it.
+        labels: what people say of it.
+        label_score: the mean of their scores; None when there is none.
+        failure: whose failure it is that it did not pass, the agent's or a harness failure; None for neither.
     """
 
     run: str
@@ -72,6 +160,10 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     unread_rows: int = 0
     supersedes: bool = False
     metrics: Metrics | None = None
+    fault: Fault | None = None
+    failure: Failure | None = None
+    labels: tuple[LabelLine, ...] = ()
+    label_score: float | None = None
 
 
 class GroupReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,14 +174,20 @@ class GroupReport(msgspec.Struct, frozen=True, kw_only=True):
         n: number of tests that the mean is over.
         mean: mean objective over tests; None when nothing was measured.
         bounds: the mean with everything missing as worst, and as best.
+        figures: the mean and the pass rate with their errors and intervals, and how reliable the agent is.
         planned: graded + inconclusive + errored + harness_failures + interrupted.
+        owners: whose fault the harness failures are: their number by owner.
         set_aside: names of runs that do not count, since another attempt at their trial does.
+        judging: what judging took, by judge; an answer from the cache took nothing.
+        noise: how much of what judges say is chance.
+        labels: how far people are with labelling; None where nobody labels.
     """
 
     path: str
     n: int
     mean: float | None
     bounds: Bounds
+    figures: Figures
     planned: int
     graded: int
     inconclusive: int
@@ -97,7 +195,11 @@ class GroupReport(msgspec.Struct, frozen=True, kw_only=True):
     harness_failures: int
     interrupted: int
     runs: tuple[RunReport, ...]
+    owners: dict[Owner, int] = {}
     set_aside: tuple[str, ...] = ()
+    judging: tuple[Judging, ...] = ()
+    noise: tuple[Noise, ...] = ()
+    labels: LabelSum | None = None
 
 
 class Move(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,12 +220,47 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
+class Demand(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that a grading must reach.
+
+    Attributes:
+        what: `objective`, `pass rate`, or `baseline`: not to be worse than that.
+        at_least: None for a baseline.
+        estimate: what decided; None for a baseline, whose comparison stands in the report.
+        outcome: `cannot tell` where the interval lies on both sides, or there is none.
+    """
+
+    what: str
+    outcome: Literal["reached", "missed", "cannot tell"]
+    at_least: float | None = None
+    estimate: Estimate | None = None
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What a grading comes to.
+
+    Attributes:
+        verdict: `not done` where grades could not be written.
+        exit_code: what the shell is told.
+        demands: what was asked for beside the gates.
+    """
+
+    verdict: str
+    exit_code: int
+    demands: tuple[Demand, ...] = ()
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """All groups that a command was given, and the mean over all their tests.
 
     Attributes:
+        objective: that mean with its error and interval; without them where groups share tests.
+        pass_rate: the share of trials that passed, averaged likewise; likewise.
         moved: after a grading, the verdicts that are others than in the round before.
+        over_budget: after a grading, that a judge was not asked since it could have cost too much.
         unrecorded: after a grading, the runs whose grades could not be written; their numbers are of a round before.
+        decision: after a grading, what it comes to.
+        comparison: after a grading with a baseline, how it compares with that.
     """
 
     schema: str = REPORT_SCHEMA
@@ -131,9 +268,14 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     mean: float | None
     bounds: Bounds
+    objective: Estimate
+    pass_rate: Estimate
     warnings: tuple[str, ...] = ()
     moved: tuple[Move, ...] = ()
     unrecorded: tuple[str, ...] = ()
+    over_budget: bool = False
+    decision: Decision | None = None
+    comparison: Comparison | None = None
 
     @property
     def runs(self) -> tuple[RunReport, ...]:

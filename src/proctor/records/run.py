@@ -6,6 +6,9 @@ from enum import StrEnum
 
 import msgspec
 
+from proctor.records.changes import Changes
+from proctor.records.evidence import Channels
+from proctor.records.fault import Fault
 from proctor.records.grade import Defect
 from proctor.records.json_value import Json
 from proctor.records.suite import Test
@@ -46,6 +49,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         events: the model calls and tool calls that the trace tells of, by the time of their start.
         stdout: path of what the agent printed; None when it printed nothing.
         stderr: path of what it printed to standard error; None when that is nothing.
+        changes: what the agent added, changed and removed of the files that it was given; None where that was not
+            recorded.
+        channels: how well the calls in `events` could be seen.
     """
 
     ending: Ending
@@ -55,6 +61,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[Event, ...] = ()
     stdout: str | None = None
     stderr: str | None = None
+    changes: Changes | None = None
+    channels: Channels = Channels()
 
 
 class AgentIdentity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -65,12 +73,14 @@ class AgentIdentity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         label: how the user named it, without the folders of this machine.
         digest: digest of the file or of the command line that it is.
         version: what the agent says of itself.
+        model: the model that it was told to ask, whatever the tests pin; None where nothing was said.
     """
 
     kind: str
     label: str
     digest: str | None = None
     version: str | None = None
+    model: str | None = None
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -79,10 +89,67 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         timeout_s: wall-clock limit in seconds.
         grace_s: time between asking a process to end and ending it.
+        cost_usd: what its model calls may cost, in US dollars, as far as its trace tells.
+        tokens: how many tokens it may send and receive, as far as its trace tells.
+        output_bytes: what it may print and answer, in bytes.
+        workdir_bytes: what its workdir may hold on the disk, in bytes.
+        memory_bytes: what all of its processes may use together, in bytes.
+        cpu_s: processor time of a process, in seconds.
+        file_bytes: the largest file that it may write, in bytes.
+        processes: how many processes and threads it may have at a time.
     """
 
     timeout_s: float = 60.0
     grace_s: float = 5.0
+    cost_usd: float | None = None
+    tokens: int | None = None
+    output_bytes: int | None = None
+    workdir_bytes: int | None = None
+    memory_bytes: int | None = None
+    cpu_s: float | None = None
+    file_bytes: int | None = None
+    processes: int | None = None
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a trial used at its peak, where that could be seen. None is what could not.
+
+    Attributes:
+        memory_bytes: of all of its processes together.
+        cpu_s: processor time of all of them, in seconds.
+        processes: how many processes and threads there were at a time.
+        output_bytes: what it printed and answered.
+        workdir_bytes: what its workdir held on the disk, as it was when the trial ended.
+    """
+
+    memory_bytes: int | None = None
+    cpu_s: float | None = None
+    processes: int | None = None
+    output_bytes: int | None = None
+    workdir_bytes: int | None = None
+
+
+class Isolation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the agent was kept apart from, and what was let in, by name.
+
+    Attributes:
+        home: `private`, or `kept`: the operator's own.
+        passed: variables that look like credentials or settings of the operator and were let in because somebody
+            asked for it, by name.
+        withheld: variables that were kept from it, by name.
+        sandbox: `none`, or the program that confined it.
+        network: `host`, `proxy` or `none`.
+        hosts: with `proxy`, the hosts that it could reach.
+        user: the numeric user that it ran as, where that was not proctor's own.
+    """
+
+    home: str = "private"
+    passed: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
+    sandbox: str = "none"
+    network: str = "host"
+    hosts: tuple[str, ...] = ()
+    user: int | None = None
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,6 +162,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         signal: name of the signal that ended it, when one did.
         defect: what went wrong.
         max_rss_kb: peak memory of the process tree's largest member, in KiB.
+        usage: what it used, where its kind can tell more than that.
         notes: sentences about what was noticed on the way.
     """
 
@@ -104,6 +172,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     signal: str | None = None
     defect: Defect | None = None
     max_rss_kb: int | None = None
+    usage: Usage | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -160,11 +229,16 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         output: what the agent answered, when it is small; see `output_file`.
         output_file: file in the run directory that holds a large output, as JSON.
         trace: file in the run directory that holds the trace, where that is another than `trace.jsonl`.
+        fault: whose fault it is, where the ending says nothing about the agent.
         fixture_commit: the git commit that the test's files come from, when they do.
         holdout_digest: digest of the held-out files, which are in `inputs/holdout`.
+        artifact: digest of what the agent carried to be tested, which is in `inputs/artifact`.
         started_at: ISO 8601, UTC.
         ended_at: ISO 8601, UTC.
         duration_s: wall-clock time of the agent, in seconds.
+        usage: what the trial used at its peak.
+        has_changes: True when it was looked at what the agent changed of its files: `changes.json`, or none there.
+        isolation: what the agent was kept apart from; None in runs that were made before that was recorded.
         workdir: True when a snapshot of the workdir is kept.
         files: digests of the other files that were written with the run, by name.
         parallel: how many trials ran at once.
@@ -184,6 +258,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     exit_code: int | None = None
     signal: str | None = None
     defect: Defect | None = None
+    fault: Fault | None = None
     notes: tuple[str, ...] = ()
     agent: AgentIdentity
     suite: SuiteRef
@@ -193,13 +268,17 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     fixture_digest: str | None = None
     fixture_commit: str | None = None
     holdout_digest: str | None = None
+    artifact: str | None = None
     limits: Limits = Limits()
     started_at: str
     ended_at: str
     duration_s: float
     max_rss_kb: int | None = None
+    usage: Usage | None = None
+    isolation: Isolation | None = None
     platform: Platform
     workdir: bool = False
+    has_changes: bool = False
     files: dict[str, str] = {}
     parallel: int = 1
     has_gate: bool = False

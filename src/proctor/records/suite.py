@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -25,6 +25,28 @@ class Fixture(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     git: bool = False
 
 
+class HostPin(msgspec.Struct, frozen=True, kw_only=True):
+    """A host that a case is for.
+
+    Attributes:
+        model: the model that it is run with there.
+    """
+
+    model: str
+
+
+class Invocation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a case reaches the skill that it is about.
+
+    Attributes:
+        mode: `automatic`, where the host is to find it; `explicit`, where it is named; `none`, without any.
+        skill: the one that is named.
+    """
+
+    mode: Literal["automatic", "explicit", "none"] = "automatic"
+    skill: str | None = None
+
+
 class Test(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One piece of work, as it is written in a suite. Holds no path of this machine.
 
@@ -40,6 +62,11 @@ class Test(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         tags: words to select by.
         description: for people.
         metadata: the author's own fields.
+        suite: the name of its typed suite; None for a test that is written as data.
+        case: its id in that suite.
+        hosts: the hosts that it is for, with the model of each; any agent when empty.
+        invocation: how it reaches a skill.
+        assertions: the ids of what is expected, which say what the graders of its typed suite look for.
     """
 
     __test__: ClassVar[bool] = False
@@ -55,6 +82,16 @@ class Test(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tags: tuple[str, ...] = ()
     description: str | None = None
     metadata: dict[str, Json] = {}
+    suite: str | None = None
+    case: str | None = None
+    hosts: dict[str, HostPin] = {}
+    invocation: Invocation | None = None
+    assertions: tuple[str, ...] = ()
+
+    def model_on(self, host: str, override: str | None = None) -> str | None:
+        """The model that it is run with on a host: `override`, else the one that is pinned; None where none is."""
+        pin = self.hosts.get(host)
+        return override or (pin.model if pin is not None else None)
 
     @property
     def input_digest(self) -> str:
@@ -63,8 +100,11 @@ class Test(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def digest(self) -> str:
-        """Digest of everything that the test says."""
-        return digest_of(msgspec.to_builtins(self))
+        """Digest of everything that the test says; of a case, whatever suites it is loaded with."""
+        said = msgspec.to_builtins(self)
+        if self.case is not None:
+            said = {**said, "id": self.case, "suite": None, "case": None}
+        return digest_of(said)
 
 
 class GradersSource(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +157,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         tests: in the suite's own order, at least one.
         commit: the resolved git commit, for a suite from git.
         description: for people.
+        pass_env: variables of the operator's that its tests need, by their names.
     """
 
     name: str
@@ -125,6 +166,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     tests: tuple[SuiteTest, ...]
     commit: str | None = None
     description: str | None = None
+    pass_env: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:

@@ -12,8 +12,10 @@ import msgspec
 
 from proctor.core.json_lines import BOM, NotJson, decoded
 from proctor.core.trace_otlp import is_traces, spans_of, split_by_trace
+from proctor.core.trace_received import priced
 from proctor.core.trace_statelog import StatelogReader
 from proctor.errors import Fault, StoreError
+from proctor.models.prices import price_attributes
 from proctor.records.json_value import Json
 from proctor.records.run import Ending
 from proctor.stores.foreign import KIND
@@ -94,6 +96,8 @@ def look_into(path: Path) -> tuple[FoundTrace, ...]:
 def write_trace(trace: FoundTrace, target: BinaryIO) -> None:
     """Write one trace of a file, a line for each that it has there. A torn end goes with it, so that it shows.
 
+    A model call that does not say what it cost gets what it cost by the prices of today, or why that cannot be told.
+
     Raises:
         StoreError: the file is not what it was when it was looked into.
     """
@@ -103,13 +107,20 @@ def write_trace(trace: FoundTrace, target: BinaryIO) -> None:
         for piece in pieces(trace.path):
             if piece.trace_id == trace.trace_id:
                 digest.update(piece.text)
-                target.write(piece.text + b"\n")
+                target.write((piece.text if trace.file == STATELOG else _priced(piece.text)) + b"\n")
             elif not piece.trace_id:
                 target.write(piece.text)
     except (OSError, NotJson) as error:
         raise _changed(trace) from error
     if digest.hexdigest() != trace.digest:
         raise _changed(trace)
+
+
+def _priced(line: bytes) -> bytes:
+    try:
+        return priced(line, price_attributes)
+    except (NotJson, RecursionError):
+        return line
 
 
 def _changed(trace: FoundTrace) -> StoreError:

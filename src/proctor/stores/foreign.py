@@ -18,7 +18,15 @@ from msgspec import UNSET, UnsetType
 from proctor.core.json_lines import NotJson, decoded
 from proctor.core.trace_statelog import Statelog, Story, moment
 from proctor.errors import StoreError
-from proctor.records.annotation import ROW_VERSION, Annotations, Annotator, RetractRow, Row, ScoreRow
+from proctor.records.annotation import (
+    ROW_VERSION,
+    Annotations,
+    Annotator,
+    LabelRow,
+    RetractRow,
+    Row,
+    ScoreRow,
+)
 from proctor.records.grade import Cause, Defect, Outcome
 from proctor.records.json_value import Json
 from proctor.records.run import (
@@ -204,6 +212,7 @@ class StatelogRun(RunDir):
         run = log.stories[0].trace_id if log.stories else row.trace_id if row else ""
         scores: list[ScoreRow] = []
         retractions: list[RetractRow] = []
+        labels: list[LabelRow] = []
         unread = 0
         for line in rows.lines(f"{self._place}/{ANNOTATIONS}"):
             try:
@@ -217,9 +226,13 @@ class StatelogRun(RunDir):
                 unread += 1
             elif isinstance(ours, ScoreRow):
                 scores.append(ours)
+            elif isinstance(ours, LabelRow):
+                labels.append(ours)
             else:
                 retractions.append(ours)
-        return Annotations(scores=tuple(scores), retractions=tuple(retractions), unread=unread)
+        return Annotations(
+            scores=tuple(scores), retractions=tuple(retractions), labels=tuple(labels), unread=unread
+        )
 
     def _log(self) -> Statelog:
         return read_statelog(f"{self._place}/{STATELOG}")

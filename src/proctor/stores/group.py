@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -223,21 +223,23 @@ class GroupDir:
         self,
         run_dir: str,
         facts: RunFacts,
-        place: Place,
+        place: Place | None,
         *,
         redactor: Redactor,
         inputs: Mapping[str, SeedPlan] | None = None,
         more: Mapping[str, Path] | None = None,
+        seeded: Sequence[SeedPlan] | None = None,
     ) -> str:
         """Make a finished run appear: its files are put together in `.staging`, then renamed into the group.
 
         Args:
             run_dir: name of the run directory.
             facts: of the run.
-            place: what the agent left.
+            place: what the agent left; None for nothing.
             redactor: takes secrets out of what was printed.
             inputs: the kept folders that the run gets links to, by the name that they have in `inputs`.
-            more: further files that are kept as what was printed is, by the name that they get.
+            more: further files that are kept whole and without secrets, by the name that they get.
+            seeded: what the workdir started with, to say what was changed in it; None where nobody knows.
 
         Returns:
             The digest of its `run.json`.
@@ -257,6 +259,7 @@ class GroupDir:
                 graders=self.path / STORE / facts.graders.archive_name if facts.graders else None,
                 inputs={name: KeptTree(self._kept(plan), plan) for name, plan in (inputs or {}).items()},
                 more=more,
+                seeded=seeded,
             )
             if final.exists():
                 raise StoreError(

@@ -47,11 +47,31 @@ def append(path: str, block: bytes, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise StoreError(
-            f"rows cannot be written: {error.strerror}",
-            where=path,
-            fix="Make room on the disk, or make the folder writable, or copy it to a place that is.",
-        ) from error
+        raise _unwritable(path, error) from error
+
+
+def append_once(path: str, line: bytes, mark: bytes, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> bool:
+    """Add one row, unless a whole row that holds `mark` is there: looked up and written under the same lock.
+
+    Returns:
+        True when it was added.
+
+    Raises:
+        StoreError: as `append` does.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        try:
+            _lock(descriptor, path, lock_timeout_s)
+            _set_aside(descriptor, path)
+            if any(mark in row for row in lines(path)):
+                return False
+            _write_whole(descriptor, line, os.lseek(descriptor, 0, os.SEEK_END))
+            return True
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise _unwritable(path, error) from error
 
 
 def lines(path: str) -> Iterator[bytes]:
@@ -78,6 +98,14 @@ def lines(path: str) -> Iterator[bytes]:
 def torn_file(path: str) -> Path:
     """Where torn lines of a file of rows are set aside."""
     return Path(path + ".torn")
+
+
+def _unwritable(path: str, error: OSError) -> StoreError:
+    return StoreError(
+        f"rows cannot be written: {error.strerror}",
+        where=path,
+        fix="Make room on the disk, or make the folder writable, or copy it to a place that is.",
+    )
 
 
 def _lock(descriptor: int, path: str, timeout_s: float) -> None:

@@ -10,7 +10,8 @@ from typing import Final
 import msgspec
 
 from proctor.errors import StoreError
-from proctor.records.annotation import ROW_VERSION, Annotations, RetractRow, Row, ScoreRow
+from proctor.records.annotation import ROW_VERSION, Annotations, LabelRow, RetractRow, Row, ScoreRow
+from proctor.records.changes import Changes
 from proctor.records.json_value import Json
 from proctor.records.run import RUN_SCHEMA, GradersRef, RunFacts
 from proctor.records.trace import Trace
@@ -27,12 +28,15 @@ GRADERS: Final = "graders"
 INPUTS: Final = "inputs"
 HOLDOUT: Final = "holdout"
 FIXTURE: Final = "files"
+ARTIFACT: Final = "artifact"
+CHANGES: Final = "changes.json"
 NOTES: Final = "notes.md"
 
 INLINE_OUTPUT_BYTES: Final = 64 * 1024
 """A larger output is kept in a file of its own, so that listing many runs stays quick."""
 
 _read_facts: Final = msgspec.json.Decoder(RunFacts)
+_read_changes: Final = msgspec.json.Decoder(Changes)
 _read_row: Final = msgspec.json.Decoder(Row)
 _encoder: Final = msgspec.json.Encoder()
 
@@ -74,6 +78,11 @@ class RunDir:
     def fixture(self) -> Path:
         """The files that the workdir started with; there only when a grader of the test reads them."""
         return self.path / INPUTS / FIXTURE
+
+    @property
+    def artifact(self) -> Path:
+        """What the agent carried to be tested; there is no such folder when it carried nothing."""
+        return self.path / INPUTS / ARTIFACT
 
     def graders_archive(self, ref: GradersRef) -> Path:
         """The stored grading code."""
@@ -130,6 +139,17 @@ class RunDir:
         """What the trace of the run says; None for a run without one."""
         return read_trace(self._place, facts.trace)
 
+    def changes(self, facts: RunFacts) -> Changes | None:
+        """What the agent did to the files that it was given; None where that was not recorded, or is not readable."""
+        if not facts.has_changes:
+            return None
+        if CHANGES not in facts.files:
+            return Changes()
+        try:
+            return _read_changes.decode(_content(f"{self._place}/{CHANGES}"))
+        except (OSError, msgspec.DecodeError):
+            return None
+
     def score_rows(self) -> tuple[ScoreRow, ...]:
         """What graders said, in the order of appending.
 
@@ -146,6 +166,7 @@ class RunDir:
         """
         scores: list[ScoreRow] = []
         retractions: list[RetractRow] = []
+        labels: list[LabelRow] = []
         unread = 0
         for line in rows.lines(f"{self._place}/{ANNOTATIONS}"):
             try:
@@ -157,9 +178,13 @@ class RunDir:
                 unread += 1
             elif isinstance(row, ScoreRow):
                 scores.append(row)
+            elif isinstance(row, LabelRow):
+                labels.append(row)
             else:
                 retractions.append(row)
-        return Annotations(scores=tuple(scores), retractions=tuple(retractions), unread=unread)
+        return Annotations(
+            scores=tuple(scores), retractions=tuple(retractions), labels=tuple(labels), unread=unread
+        )
 
     def append(self, new: Sequence[Row]) -> bytes:
         """Add whole rows in one write. What a killed writer left behind is set aside, and returned.
@@ -168,6 +193,15 @@ class RunDir:
             StoreError: the file cannot be written, or another process is writing and does not end.
         """
         return rows.append(f"{self._place}/{ANNOTATIONS}", _encoder.encode_lines(new))
+
+    def append_once(self, row: LabelRow) -> bool:
+        """Add a row unless one with its id is there; True when it was added.
+
+        Raises:
+            StoreError: the file cannot be written, or another process is writing and does not end.
+        """
+        mark = f'"id":"{row.id}"'.encode()
+        return rows.append_once(f"{self._place}/{ANNOTATIONS}", _encoder.encode(row) + b"\n", mark)
 
 
 def _content(path: str) -> bytes:

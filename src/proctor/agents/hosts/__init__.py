@@ -1,0 +1,1 @@
+"""Coding agents with a command line of their own: `claude` and `codex`."""

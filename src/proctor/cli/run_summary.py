@@ -1,0 +1,64 @@
+"""What `proctor run` says when it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proctor.cli.output import clean, counted, money, shorten
+from proctor.records.run import Ending
+
+if TYPE_CHECKING:
+    from proctor.engine.happenings import Event, RunSummary
+
+_LONGEST_REASON = 200
+
+
+def summary_lines(
+    path: Path, summary: RunSummary, *, max_cost_usd: float | None, is_graded: bool
+) -> Iterator[str]:
+    """How the trials ended, what they cost, and what to type next.
+
+    Args:
+        path: the group's folder.
+        summary: of the run.
+        max_cost_usd: what they may cost together; None where nobody said.
+        is_graded: the grades follow.
+    """
+    if not summary.planned:
+        yield "nothing was left to run"
+    else:
+        yield f"{summary.endings.get(Ending.OK, 0)}/{summary.planned} ended ok"
+    for event in (*summary.not_ok, *summary.lost):
+        yield _not_ok(event)
+    if summary.not_started:
+        yield f"  {summary.not_started} not started ({summary.stopped})"
+    if summary.repeated:
+        yield f"  {counted(summary.repeated, 'attempt')} made again"
+    yield from _cost(summary, max_cost_usd)
+    if summary.stopped in ("max-cost", "max-time"):
+        yield f"the budget is used up; to go on: the same command with --resume --out {clean(str(path))}"
+    yield f"runs: {clean(str(path))}"
+    if not is_graded:
+        yield f"next: proctor grade {clean(str(path))}"
+
+
+def _not_ok(event: Event) -> str:
+    assert event.cell is not None
+    ending = event.ending.value if event.ending else "not recorded"
+    whose = f" ({event.fault.owner.value}: {clean(event.fault.kind)})" if event.fault is not None else ""
+    reason = " ".join(event.reason.split())
+    return f"  {event.cell.run_dir}  {ending}{whose}  {shorten(clean(reason), _LONGEST_REASON)}".rstrip()
+
+
+def _cost(summary: RunSummary, max_cost_usd: float | None) -> Iterator[str]:
+    cost = summary.cost
+    if not cost.known_usd and (max_cost_usd is None or not cost.known + cost.unknown):
+        return
+    of = "" if max_cost_usd is None else f" of {money(max_cost_usd)}"
+    unknown = ""
+    if cost.unknown:
+        what = "counts" if cost.unknown == 1 else "count"
+        unknown = f"; what {counted(cost.unknown, 'attempt')} cost is not known, and {what} for nothing"
+    yield f"cost {money(cost.known_usd)}{of}{unknown}"

@@ -1,0 +1,1 @@
+"""Judges: graders that ask a language model, or a program that does."""
