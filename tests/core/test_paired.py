@@ -17,6 +17,7 @@ from proctor.core.paired import (
     agreeing_tests,
     corrected,
     detectable,
+    detectable_share,
     mcnemar,
     sign_flips,
     student_interval,
@@ -192,3 +193,20 @@ def test_tests_that_agree_settle_it_when_there_are_enough() -> None:
         found = student_interval([0.0] * n, 0.9)
         assert found is not None
         assert holds is (found.high <= 0.02)
+
+
+def test_the_detectable_share_is_that_which_is_found_four_times_of_five() -> None:
+    """30 % of 40 pairs differ: drawn 4,000 times with a fixed seed, McNemar's test finds it in 0.8 of them."""
+    found = detectable_share(0.3, 40, 0.05)
+    assert found is not None
+    share = max(0.3, found)
+    gain, lose = (share + found) / 2, (share - found) / 2
+    draws = np.random.default_rng(11).multinomial(40, [gain, lose, 1 - gain - lose], size=4000)
+
+    assert 0.8 == pytest.approx(np.mean([mcnemar(int(b), int(c)) < 0.05 for b, c, _ in draws]), abs=0.02)
+
+
+def test_five_pairs_can_find_nothing() -> None:
+    """2/32 is more than 5 %, even if all of them gain; six can."""
+    assert detectable_share(1.0, 5, 0.05) is None
+    assert detectable_share(1.0, 6, 0.05) is not None

@@ -17,7 +17,9 @@ from proctor.load import SETTINGS
 from proctor.load.checklists import CHECKLIST_FIELDS, QUESTION_FIELDS
 from proctor.load.fields import DEFAULT_FIELDS, FIXTURE_FIELDS, SUITE_FIELDS, TEST_FIELDS
 from proctor.models.providers import PROVIDERS
+from proctor.records.comparison import Facet
 from proctor.records.exits import ExitCode
+from proctor.records.export import TABLES
 from proctor.records.run import Ending
 from tests.docs.pages import page
 
@@ -37,7 +39,7 @@ JUDGE_CAUSES = [
 OPTIONS = sorted(
     {
         option
-        for command in ("run", "grade", "judge", "label", "agree", "tests")
+        for command in ("run", "grade", "compare", "judge", "export", "label", "agree", "tests")
         for action in build_parser(command)._actions
         for option in action.option_strings
         if option.startswith("--") and option != "--help"
@@ -56,6 +58,8 @@ OPTIONS = sorted(
         ("evaluations", [field.name for field in fields(EvalGraderContext)]),
         ("labelling", [field.name for field in (*CHECKLIST_FIELDS, *QUESTION_FIELDS)]),
         ("index", [str(int(code)) for code in ExitCode]),
+        ("exporting", [*TABLES, *(column.name for columns in TABLES.values() for column in columns)]),
+        ("comparing", [*(str(int(code)) for code in ExitCode), *(facet.value for facet in Facet)]),
     ],
 )
 def test_a_table_has_a_row_for_each(language: str, name: str, rows: list[str]) -> None:
@@ -90,6 +94,9 @@ def test_every_option_and_setting_stands_somewhere(language: str) -> None:
         "pairwise",
         "labelling",
         "agreement",
+        "statistics",
+        "comparing",
+        "exporting",
     )
     text = "".join(page(f"docs/{language}/{name}.md").text for name in names)
     wanted = [

@@ -15,6 +15,8 @@ MOST_ROWS = 20
 """Tests that are named one by one; the JSON has all."""
 
 NAMES = {"cost_usd": "cost, USD", "tokens": "tokens", "duration_s": "time, s"}
+DIGITS = {"cost_usd": 4, "tokens": 0, "duration_s": 3}
+"""Decimals of each."""
 
 
 def comparison_lines(found: Comparison) -> Iterator[str]:
@@ -90,13 +92,13 @@ def _change(line: Change) -> tuple[str, ...]:
     ratio = "" if line.ratio is None else f"x{line.ratio:.2f}"
     if line.ratio_interval is not None:
         ratio += f" ({line.ratio_interval.low:.2f} to {line.ratio_interval.high:.2f})"
-    interval = line.interval
+    interval, digits = line.interval, DIGITS[line.what]
     return (
         NAMES[line.what],
-        f"{line.base:.4g}",
-        f"{line.candidate:.4g}",
-        f"{line.value:+.3g}",
-        "-" if interval is None else f"{interval.low:+.3g} to {interval.high:+.3g}",
+        f"{line.base:.{digits}f}",
+        f"{line.candidate:.{digits}f}",
+        f"{line.value:+.{digits}f}",
+        "-" if interval is None else f"{interval.low:+.{digits}f} to {interval.high:+.{digits}f}",
         "",
         str(line.n),
         ratio,

@@ -28,6 +28,7 @@ COMMANDS = {
     "list": "list recorded runs with their numbers",
     "show": "show one run: what went in, what came out, its grades",
     "add": "make runs from traces that other programs recorded",
+    "export": "write recorded runs as a table: Parquet, CSV or JSONL",
     "label": "answer a checklist about recorded runs by hand",
     "agree": "say how far people and graders agree, and correct the graders' numbers",
     "check": "try out a suite's graders on its own right and wrong solutions",
@@ -66,8 +67,8 @@ a first evaluation:
   proctor run agent.py:main --suite evals/einstein --out runs/einstein
   proctor grade runs/einstein
 
-exit codes: 0 all gates passed, 1 the job could not be done, 2 a gate failed,
-3 inconclusive, 4 an agent did not end well, 5 a budget ran out, 130 interrupted
+exit codes: 0 all gates passed, 1 the job could not be done, 2 a gate failed or it is
+worse, 3 inconclusive, 4 an agent did not end well, 5 a budget ran out, 130 interrupted
 """
 
 

@@ -67,9 +67,9 @@ class _Pair(msgspec.Struct, frozen=True):
 def contrast(path: str, base: Sequence[Compared], candidate: Sequence[Compared], rules: Rules) -> Contrast:
     """One candidate against the base. `p_adjusted` is that of one candidate; see `among_candidates`."""
     rows, pairs = _align(base, candidate, rules.required)
-    objective = _difference("objective", [_values(pair, objectives_of) for pair in pairs], rules)
+    objective = difference("objective", [_values(pair, objectives_of) for pair in pairs], rules)
     objective = msgspec.structs.replace(objective, bounds=_reach(pairs))
-    pass_rate = _difference("pass rate", [_values(pair, passes_of) for pair in pairs], rules)
+    pass_rate = difference("pass rate", [_values(pair, passes_of) for pair in pairs], rules)
     return Contrast(
         candidate=path,
         verdict=objective.verdict,
@@ -207,10 +207,13 @@ def _values(
     return values(pair.base), values(pair.candidate)
 
 
-def _difference(
+def difference(
     what: str, pairs: Sequence[tuple[Sequence[float], Sequence[float]]], rules: Rules
 ) -> Difference:
-    """Of the tests in which both sides have a value."""
+    """Of the tests in which both sides have a value, decided without a correction.
+
+    pairs: of each test the values of the base's trials and of the candidate's, each from 0 to 1.
+    """
     both = [(base, candidate) for base, candidate in pairs if base and candidate]
     n = len(both)
     means = [(statistics.fmean(base), statistics.fmean(candidate)) for base, candidate in both]
@@ -236,7 +239,9 @@ def _difference(
             equivalence=equivalence,
             p=None if n < 2 else paired.mcnemar(gained, lost) if is_plain else paired.sign_flips(differences),
             test="" if n < 2 else "mcnemar, exact" if is_plain else "sign flips over tests",
-            detectable=paired.detectable(sd, n, rules.alpha),
+            detectable=paired.detectable_share((gained + lost) / n, n, rules.alpha)
+            if is_plain and gained + lost
+            else paired.detectable(sd, n, rules.alpha),
             more_tests=more,
             trials_each=each,
         ),
@@ -294,7 +299,7 @@ def _graders(pairs: Sequence[_Pair], rules: Rules) -> tuple[Difference, ...]:
     names = dict.fromkeys(
         line.grader for pair in pairs for run in (*pair.base, *pair.candidate) for line in run.grades
     )
-    found = [_difference(name, [_scores(pair, name) for pair in pairs], rules) for name in names]
+    found = [difference(name, [_scores(pair, name) for pair in pairs], rules) for name in names]
     found = [one for one in found if one.n]
     adjusted = paired.corrected([one.p for one in found], rules.correction)
     return tuple(

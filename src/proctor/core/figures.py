@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
 from proctor.core.faults import row_of
-from proctor.core.intervals import LEVEL, clustered
+from proctor.core.intervals import LEVEL, clustered, variance
 from proctor.core.reliability import flaky, reliability
 from proctor.records.estimate import Bounds, Estimate, Figures, Reliability, TestFigures
 from proctor.records.grade import Outcome
@@ -119,5 +118,5 @@ def _trials_sd(tests: Iterable[Sequence[float]]) -> tuple[float | None, int]:
     freedom = sum(len(values) - 1 for values in several)
     if not freedom:
         return None, 0
-    total = math.fsum((len(values) - 1) * statistics.variance(values) for values in several)
+    total = math.fsum((len(values) - 1) * variance(values) for values in several)
     return math.sqrt(total / freedom), len(several)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist, variance
+from statistics import NormalDist
 from typing import Final
 
 from proctor.records.estimate import Estimate, Interval
@@ -91,6 +91,15 @@ def _effective(value: float, se: float | None, n: int) -> float:
         return n
     # The factor makes it n itself for passes and fails with one trial a test.
     return spread / (se * se * (n - 1) / n)
+
+
+def variance(values: Sequence[float]) -> float:
+    """The variance of a sample of two or more, the same in whatever order.
+
+    That of the standard library works with fractions, and takes ten times as long.
+    """
+    middle = math.fsum(values) / len(values)
+    return math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1)
 
 
 def normal_quantile(level: float) -> float:

@@ -198,6 +198,38 @@ def detectable(sd: float, n: int, alpha: float) -> float | None:
     return float(optimize.brentq(missing, 0.0, highest, xtol=1e-6)) * sd
 
 
+def detectable_share(discordant: float, n: int, alpha: float) -> float | None:
+    """The same for passes and fails with one trial a side, as McNemar's exact test finds them.
+
+    Sums its power over how many of the `n` pairs differ, and how many of those gain. Source: Connor, Sample size for
+    testing differences in proportions for the paired-sample design, Biometrics 43 (1987).
+
+    Args:
+        discordant: the share of pairs that differ; where the difference itself is larger, all that differ gain.
+        n: all pairs.
+        alpha: of the test.
+
+    Returns:
+        None where not even a difference of 1 is found that often.
+    """
+    np: Any = import_module("numpy")
+    optimize: Any = import_module("scipy.optimize")
+    binom: Any = import_module("scipy.stats").binom
+    differing = np.arange(1, n + 1)
+    # The most that may lose for the test to find something: the largest c with 2 P(X <= c) < alpha.
+    most = binom.ppf(alpha / 2, differing, 0.5) - 1
+
+    def missing(difference: float) -> float:
+        share = min(1.0, max(discordant, difference))
+        gain = (share + difference) / (2 * share)
+        found = np.where(most >= 0, binom.cdf(most, differing, 1 - gain), 0.0)
+        return float((binom.pmf(differing, n, share) * found).sum()) - POWER
+
+    if missing(1.0) < 0:
+        return None
+    return float(optimize.brentq(missing, 1e-9, 1.0, xtol=1e-6))
+
+
 def wanted_variance(value: float, margin: float, alpha: float) -> float:
     """How small the squared error of a mean difference must be to settle it, if the true one is what was seen.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -140,7 +141,8 @@ def _take(source: GradersSource, server: GraderServer) -> tuple[Snapshot, Gradin
         named = {snapshot.relative(path, source.root) for path in more}
         extra = missing | {name for name in named if not module.holds(Path(name))}
         reached = snapshot.modules_reached([source.module, *scripts], source.root)
-        packages = installed_packages(snapshot.imported_names(reached) | set(loaded.imported))
+        local = {path.stem for path in reached}
+        packages = installed_packages((snapshot.imported_names(reached) | set(loaded.imported)) - local)
         packages |= versions(installed(packages_named(others), [source.root, Path.cwd()]))
     except SuiteError:
         module.close()
@@ -160,9 +162,16 @@ def installed_packages(modules: set[str]) -> dict[str, str]:
         return {}
     from importlib import metadata
 
-    owners = metadata.packages_distributions()
-    names = {name for module in foreign for name in owners.get(module, ())}
+    names = {name for module in foreign for name in _owners().get(module, ())}
     return {name: metadata.version(name) for name in sorted(names)}
+
+
+@lru_cache(maxsize=1)
+def _owners() -> Mapping[str, Sequence[str]]:
+    """Which distributions each top-level module belongs to. Every file of every distribution is looked at for it."""
+    from importlib import metadata
+
+    return metadata.packages_distributions()
 
 
 def _faults(

@@ -13,7 +13,7 @@ class ExitCode(IntEnum):
     CANNOT = 1
     """The job could not be done: wrong usage, an unusable suite, no runs."""
     GATE_FAILED = 2
-    """A gate failed."""
+    """A gate failed, something that was demanded was missed, or a candidate is worse."""
     INCONCLUSIVE = 3
     """Something could not be told."""
     AGENT_FAILED = 4
