@@ -2,74 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Final, cast
 
-from proctor.errors import ModelError
 from proctor.models import failures
-from proctor.models.openai_client import said_in, whole
+from proctor.models.exchange import said_in, whole
 from proctor.models.providers import Address
 from proctor.models.question import Question, Reply
-from proctor.models.requests import Refused, schema_for
+from proctor.models.requests import schema_for
 from proctor.records.json_value import Json
 
 MAX_TOKENS: Final = 4096
 """The protocol wants a limit of tokens, also where the question has none."""
 
-_OPTIONAL: Final[Mapping[str, tuple[str, ...]]] = {
+PATH: Final = "/v1/messages"
+OPTIONAL: Final[Mapping[str, tuple[str, ...]]] = {
     "temperature": ("temperature",),
     "output_config": ("output_config", "output_format", "structured output", "schema"),
 }
-
-
-class AnthropicClient:
-    """One client of one server; asks it for any of its models."""
-
-    def __init__(self, address: Address) -> None:
-        import anthropic
-
-        self._client = anthropic.Anthropic(
-            base_url=address.base_url, api_key=address.key or "none", max_retries=0
-        )
-        self._refused = Refused(_OPTIONAL)
-
-    def ask(self, address: Address, question: Question) -> Reply:
-        """One try. A field that the model does not take is left away, and the question sent again at once.
-
-        Raises:
-            ModelError: there is no answer.
-        """
-        while True:
-            fields = request_fields(address, question, self._refused.of(address.model))
-            try:
-                return self._send(address, question, fields)
-            except ModelError as error:
-                if error.kind != "bad_request" or not self._refused.learn(address.model, fields, error.what):
-                    raise
-
-    def _send(self, address: Address, question: Question, fields: Mapping[str, Json]) -> Reply:
-        import anthropic
-
-        started = time.perf_counter()
-        try:
-            content: object = self._client.post(
-                "/v1/messages",
-                cast_to=object,
-                body={**question.settings, **fields},
-                options={"timeout": question.timeout_s},
-            )
-        except anthropic.APITimeoutError:
-            raise failures.too_slow(address, question.timeout_s) from None
-        except anthropic.APIStatusError as error:
-            headers = {name.lower(): value for name, value in error.response.headers.items()}
-            said = said_in(error.body) or error.message
-            raise failures.of_status(address, error.status_code, said, headers) from None
-        except anthropic.APIConnectionError as error:
-            raise failures.unreachable(address, str(error.__cause__ or error)) from None
-        except (anthropic.AnthropicError, ValueError) as error:
-            raise failures.nonsense(address, f"{type(error).__name__}: {error}") from None
-        return reply_of(address, content, time.perf_counter() - started)
 
 
 def request_fields(address: Address, question: Question, refused: frozenset[str]) -> dict[str, Json]:

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from proctor.errors import ModelError
 from proctor.models import failures
+from proctor.models.exchange import Exchange
 from proctor.models.limit import AdaptiveLimit
 from proctor.models.patience import Patience
 from proctor.models.providers import Address, address_of
@@ -54,13 +55,21 @@ class Server:
 
 
 def _client(address: Address) -> Client:
+    # A local server wants no key, and the libraries want one.
+    key = address.key or "none"
     if address.protocol == "anthropic":
-        from proctor.models.anthropic_client import AnthropicClient
+        import anthropic
 
-        return AnthropicClient(address)
-    from proctor.models.openai_client import OpenAIClient
+        from proctor.models import anthropic_client
 
-    return OpenAIClient(address)
+        client = anthropic.Anthropic(base_url=address.base_url, api_key=key, max_retries=0)
+        return Exchange(anthropic_client, anthropic, anthropic.AnthropicError, client)
+    import openai
+
+    from proctor.models import openai_client
+
+    client = openai.OpenAI(base_url=address.base_url, api_key=key, max_retries=0)
+    return Exchange(openai_client, openai, openai.OpenAIError, client)
 
 
 HOPELESS: Final = frozenset({"auth", "out_of_credit", "not_found"})
