@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import proctor
-from proctor.load import Selection
+from proctor.loading import Selection
 from tests.conftest import Project
 
 

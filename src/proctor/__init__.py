@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from proctor.agents.options import AgentOptions
     from proctor.errors import ProctorError
     from proctor.evaluation import grade, load_suite, pick_agent, report, run
-    from proctor.frames import frame
+    from proctor.frames import load
     from proctor.graders.base import GraderBase
     from proctor.graders.command import expect_command
     from proctor.graders.contains import Contains
@@ -63,10 +63,10 @@ __all__ = [
     "ToolCall",
     "expect_command",
     "failed",
-    "frame",
     "grade",
     "grader",
     "inconclusive",
+    "load",
     "load_suite",
     "passed",
     "pick_agent",
@@ -79,7 +79,7 @@ _HOMES = {
     "agents.options": ("AgentOptions",),
     "errors": ("ProctorError",),
     "evaluation": ("grade", "load_suite", "pick_agent", "report", "run"),
-    "frames": ("frame",),
+    "frames": ("load",),
     "graders.base": ("GraderBase",),
     "graders.command": ("expect_command",),
     "graders.contains": ("Contains",),

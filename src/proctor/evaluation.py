@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from proctor.engine.planning import Resumption, RunOptions
     from proctor.engine.preflight import Checked
     from proctor.host.cancel import Cancel
-    from proctor.load import Selection
+    from proctor.loading import Selection
     from proctor.ports import Agent
     from proctor.records.proof import SuiteProof
     from proctor.records.report import Report
@@ -90,27 +90,27 @@ def load_suite(
         SuiteError: every fault that was found in it.
         UsageError: no suite is named, or the selection matches no test.
     """
-    from proctor import load
+    from proctor import loading
 
-    settings = load.find_settings(wiring.here())
+    settings = loading.find_settings(wiring.here())
     base = base or wiring.here()
     if source is None:
         source = settings.get("suite").value
         base = settings.folder or base
     if source is None:
-        found = load.conventional_suite(
+        found = loading.conventional_suite(
             settings.get("evals").value, folder=base, base=wiring.here(), allow_credentials=allow_credentials
         )
         if found is not None:
-            return load.select(found, selection or load.Selection())
+            return loading.select(found, selection or loading.Selection())
         raise UsageError(
             "no suite is named",
             fix="Name one with --suite S, set `suite` in the settings, put typed suites into evals/, or give one "
             "input with --input TEXT.",
         )
     cache = settings.path("git_cache", base=base) or wiring.cache_folder() / "git"
-    suite = load.load_suite(str(source), base=base, git_cache=cache, allow_credentials=allow_credentials)
-    return load.select(suite, selection or load.Selection())
+    suite = loading.load_suite(str(source), base=base, git_cache=cache, allow_credentials=allow_credentials)
+    return loading.select(suite, selection or loading.Selection())
 
 
 def pick_agent(
@@ -135,13 +135,13 @@ def pick_agent(
         UsageError: neither or both are given, or an option does not belong to it.
         AgentError: the name follows no known form.
     """
-    from proctor import load
+    from proctor import loading
     from proctor.agents.options import AgentOptions
 
     options = options or AgentOptions()
     if stdin:
         options = msgspec.structs.replace(options, stdin=True)
-    found = load.find_settings(wiring.here()).get("agency_cmd").value
+    found = loading.find_settings(wiring.here()).get("agency_cmd").value
     return wiring.agent_named(name, command, options, agency_cmd=found, suite=suite)
 
 
@@ -214,7 +214,7 @@ def run(
     from proctor.engine.execute import Work, begin, execute
     from proctor.engine.planning import plan_trials
     from proctor.host.cancel import Cancel
-    from proctor.load import select_host
+    from proctor.loading import select_host
     from proctor.stores.group import GroupDir
 
     suite = select_host(suite, agent.identity.kind)
@@ -293,7 +293,7 @@ def prove(
     """
     from proctor.engine.checking import Bench
     from proctor.host.cancel import Cancel
-    from proctor.load.judging import judge_setup
+    from proctor.loading.judging import judge_setup
 
     checked = check(suite, will_grade=True)
     options = run_options(parallel=parallel)
@@ -313,9 +313,9 @@ def prove(
 
 def new_group() -> Path:
     """The path of a new group in the project's folder of runs."""
-    from proctor import load
+    from proctor import loading
 
-    folder = load.find_settings(wiring.here()).path("out", base=Path())
+    folder = loading.find_settings(wiring.here()).path("out", base=Path())
     assert folder is not None
     return wiring.new_group_path(folder)
 
@@ -360,7 +360,7 @@ def grade(
     from proctor.engine.regrading import by_goal, todays
     from proctor.engine.reporting import moved_in, report_found
     from proctor.host.durable import sync
-    from proctor.load.judging import judge_setup
+    from proctor.loading.judging import judge_setup
     from proctor.stores.discover import discover
 
     groups = discover(path.path if isinstance(path, Group) else Path(path) for path in paths)

@@ -16,7 +16,7 @@ DTYPES = {"text": "object", "integer": "Int64", "number": "Float64", "boolean": 
 """Those of pandas in which a missing value stays missing, and an integer an integer."""
 
 
-def frame(*paths: str | Path | Group, table: TableName = "runs") -> Any:
+def load(*paths: str | Path | Group, table: TableName = "runs") -> Any:
     """A pandas data frame of recorded runs: one row for each run, grade, answer or event.
 
     Args:

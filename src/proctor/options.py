@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from proctor.engine.planning import RunOptions
     from proctor.host.confinement import Confinement
     from proctor.host.premises import Premises
-    from proctor.load.settings import Settings
+    from proctor.loading.settings import Settings
     from proctor.ports import Agent
     from proctor.records.suite import Suite
 
@@ -51,11 +51,11 @@ def run_options(
     Raises:
         UsageError: a setting holds what it cannot.
     """
-    from proctor import load
+    from proctor import loading
     from proctor.engine.planning import DEFAULT_LIMITS, RunOptions
-    from proctor.load.fault_rules import fault_rules
+    from proctor.loading.fault_rules import fault_rules
 
-    settings = load.find_settings(wiring.here())
+    settings = loading.find_settings(wiring.here())
     return RunOptions(
         trials=trials,
         timeout_s=timeout_s,
@@ -88,12 +88,12 @@ def premises_of(
     Raises:
         UsageError: these options do not go together, or not on this machine.
     """
-    from proctor import load
+    from proctor import loading
     from proctor.engine.premises import Setting, premises_for
     from proctor.host.confinement import SandboxKind
 
     here = wiring.here()
-    settings = load.find_settings(here)
+    settings = loading.find_settings(here)
     is_open = options.confinement.sandbox is SandboxKind.NONE
     caches = [
         wiring.cache_folder(),

@@ -1,4 +1,4 @@
-"""`proctor export` and `proctor.frame()`: every row, every column, the same in each format."""
+"""`proctor export` and `proctor.load()`: every row, every column, the same in each format."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_every_format_has_the_documented_columns_and_the_same_rows(
     assert [
         {name: "" if value is None else str(value) for name, value in row.items()} for row in plain
     ] == cells
-    frame = proctor.frame("group", table=table)
+    frame = proctor.load("group", table=table)
     assert names == list(frame.columns)
     assert plain == json.loads(frame.to_json(orient="records", double_precision=15))
 
@@ -142,7 +142,7 @@ def test_what_cannot_be_done_is_said_and_leaves_no_file(
 def test_a_frame_of_no_table_is_refused() -> None:
     """With the tables that there are."""
     with pytest.raises(UsageError, match="runs, grades, labels, events"):
-        proctor.frame("group", table="sums")  # pyright: ignore
+        proctor.load("group", table="sums")  # pyright: ignore
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])

@@ -159,7 +159,7 @@ def test_the_report_has_the_documented_fields(project: Project) -> None:
 
 
 def test_list_and_show_and_grade_give_one_number(project: Project) -> None:
-    """All three call the same function over the same rows."""
+    """All three call the same function over the same rows; only a grading decides."""
     project.test("a", EINSTEIN, input="March 14, 1979", expected="March 14, 1879")
     project.test(
         "b", "from proctor import Similarity\ngraders = [Similarity()]", input="hella", expected="hello"
@@ -169,7 +169,8 @@ def test_list_and_show_and_grade_give_one_number(project: Project) -> None:
     listed = project("list", "group", "--json").json
     shown = project("show", "group/b", "--json").json
 
-    assert graded == listed
+    assert {"verdict": "failed", "exit_code": 2, "demands": []} == graded["decision"]
+    assert {**graded, "decision": None} == listed
     assert graded["groups"][0]["runs"][1] == shown["report"]
     assert 0.4 == pytest.approx(graded["mean"])  # (0 by the failed gate + 0.8) / 2
 

@@ -119,3 +119,11 @@ def test_the_trials_of_the_tests_add_up(runs: list[RunReport]) -> None:
     assert found.conclusive == sum(test.passed + test.failed for test in found.tests)
     assert found.pass_bounds.low <= found.pass_bounds.high
     assert not runs or found.pass_bounds != Bounds(1.0, 0.0)
+
+
+def test_runs_that_nobody_graded_say_nothing_about_reliability() -> None:
+    """Three of them are a smoke test, and print nothing about it."""
+    found = figures_of([run("a", trial=trial) for trial in (1, 2, 3)])
+
+    assert ("smoke", None, 0) == (found.evidence, found.reliability, found.conclusive)
+    assert [] == list(reliability_lines(found))

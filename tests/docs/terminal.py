@@ -20,7 +20,7 @@ import yaml
 
 from proctor.cli.main import main
 from proctor.host.isolation import isolate
-from proctor.load import SchemaName, schema
+from proctor.loading import SchemaName, schema
 from tests.docs.pages import Block, commands, is_printed
 
 _NEEDS_A_SHELL = re.compile(r"[|;<>&$*`]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proctor.core.faults import TABLE
-from proctor.load.fault_rules import FAULT_RULE_FIELDS
+from proctor.loading.fault_rules import FAULT_RULE_FIELDS
 from tests.docs.pages import page
 
 YES = {"en": "yes", "zh": "是"}

@@ -13,9 +13,9 @@ from proctor.cli.main import COMMANDS, build_parser
 from proctor.core.judge_file import FIELDS
 from proctor.eval import EvalGraderContext
 from proctor.graders.function import PARAMETERS
-from proctor.load import SETTINGS
-from proctor.load.checklists import CHECKLIST_FIELDS, QUESTION_FIELDS
-from proctor.load.fields import DEFAULT_FIELDS, FIXTURE_FIELDS, SUITE_FIELDS, TEST_FIELDS
+from proctor.loading import SETTINGS
+from proctor.loading.checklists import CHECKLIST_FIELDS, QUESTION_FIELDS
+from proctor.loading.fields import DEFAULT_FIELDS, FIXTURE_FIELDS, SUITE_FIELDS, TEST_FIELDS
 from proctor.models.providers import PROVIDERS
 from proctor.records.comparison import Facet
 from proctor.records.exits import ExitCode

@@ -9,8 +9,8 @@ import pytest
 
 from proctor.core.checklists import next_revision
 from proctor.errors import UsageError
-from proctor.load.checklist_writing import write_definition
-from proctor.load.checklists import read_definition
+from proctor.loading.checklist_writing import write_definition
+from proctor.loading.checklists import read_definition
 from proctor.records.checklist import CHECKLIST_SCHEMA, Checklist, Question, checklist_hash
 from tests.labelling.builders import AT
 

@@ -162,7 +162,7 @@ def selected_suite(arguments: argparse.Namespace) -> Suite:
     """
     from proctor import evaluation
     from proctor.errors import UsageError
-    from proctor.load import Selection, inline_suite, select_host, split_tags
+    from proctor.loading import Selection, inline_suite, select_host, split_tags
 
     selection = Selection(
         tests=tuple(arguments.test),

@@ -34,11 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Read the settings, and draw them."""
-    from proctor import load, wiring
+    from proctor import loading, wiring
 
-    settings = load.find_settings(wiring.here())
+    settings = loading.find_settings(wiring.here())
     if arguments.faults:
-        from proctor.load.fault_rules import fault_rules
+        from proctor.loading.fault_rules import fault_rules
 
         return _faults(fault_rules(settings.get("faults").value, settings.label), as_json=arguments.json)
     rows = settings.explain()

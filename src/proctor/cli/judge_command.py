@@ -65,7 +65,7 @@ def main(arguments: argparse.Namespace) -> int:
     """Judge, keep the verdict, and draw it."""
     from proctor.engine.pairwise import Asking, compare_pairs
     from proctor.engine.work import now
-    from proctor.load.judging import judge_setup
+    from proctor.loading.judging import judge_setup
     from proctor.records.judging import JudgeOptions
 
     options = JudgeOptions(

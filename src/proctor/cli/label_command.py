@@ -123,7 +123,7 @@ def _export(request: LabelRequest, target: Path, annotator: str | None) -> int:
     from proctor.engine.label_sessions import open_runs
     from proctor.engine.label_sheet import sheet_of
     from proctor.errors import UsageError
-    from proctor.load.sheets import sheet_format, sheet_text
+    from proctor.loading.sheets import sheet_format, sheet_text
 
     is_stdout = str(target) == "-"
     kind = "csv" if is_stdout else sheet_format(target)
@@ -155,7 +155,7 @@ def _export(request: LabelRequest, target: Path, annotator: str | None) -> int:
 def _import(request: LabelRequest, source: Path) -> int:
     from proctor.engine.label_sessions import open_runs
     from proctor.engine.label_sheet import import_sheet
-    from proctor.load.sheets import sheet_format
+    from proctor.loading.sheets import sheet_format
 
     sheet_format(source)
     opening = open_runs(request, now=now)

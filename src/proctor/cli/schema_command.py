@@ -14,14 +14,14 @@ from proctor.cli.output import write_json
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `proctor schema` can be told."""
-    from proctor.load import SCHEMA_NAMES
+    from proctor.loading import SCHEMA_NAMES
 
     parser.add_argument("name", metavar="NAME", choices=SCHEMA_NAMES, help=", ".join(SCHEMA_NAMES))
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Print it."""
-    from proctor.load import schema
+    from proctor.loading import schema
 
     write_json(schema(arguments.name))
     return 0

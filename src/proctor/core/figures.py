@@ -9,7 +9,7 @@ from proctor.core.faults import row_of
 from proctor.core.intervals import LEVEL, clustered, variance
 from proctor.core.reliability import flaky, reliability
 from proctor.records.estimate import Bounds, Estimate, Figures, Reliability, TestFigures
-from proctor.records.grade import Outcome
+from proctor.records.grade import Cause, Outcome
 from proctor.records.report import RunReport
 
 
@@ -24,7 +24,7 @@ def figures_of(members: Iterable[RunReport]) -> Figures:
     seen = {test: [run for run in trials if says_something(run)] for test, trials in runs.items()}
     outcomes = {test: [run.outcome for run in trials] for test, trials in seen.items()}
     flat = [outcome for trials in outcomes.values() for outcome in trials]
-    reliable = reliability(outcomes)
+    reliable = reliability({test: graded_of(trials) for test, trials in seen.items()})
     sd, repeated = _trials_sd([objectives_of(trials) for trials in seen.values()])
     return Figures(
         objective=clustered([objectives_of(trials) for trials in seen.values()]),
@@ -73,6 +73,11 @@ def says_something(run: RunReport) -> bool:
     return row_of(run.ending, kind).counted in ("graded", "errored")
 
 
+def graded_of(trials: Iterable[RunReport]) -> list[Outcome]:
+    """The outcomes of those that somebody graded, or that did not end well."""
+    return [run.outcome for run in trials if run.cause is not Cause.NOT_GRADED]
+
+
 def objectives_of(trials: Iterable[RunReport]) -> list[float]:
     """The objectives that are known."""
     return [run.objective for run in trials if run.objective is not None]
@@ -86,7 +91,7 @@ def passes_of(trials: Iterable[RunReport]) -> list[float]:
 def _of_test(test: str, trials: Sequence[RunReport], seen: Sequence[RunReport]) -> TestFigures:
     outcomes = [run.outcome for run in seen]
     alone: Mapping[str, Sequence[Outcome]] = {test: outcomes}
-    found: Reliability | None = reliability(alone)
+    found: Reliability | None = reliability({test: graded_of(seen)})
     known = objectives_of(seen)
     return TestFigures(
         test=test,

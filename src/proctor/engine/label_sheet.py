@@ -13,8 +13,8 @@ from proctor.engine.desk import begin_import, finish_imports
 from proctor.engine.label_content import content_of
 from proctor.engine.labelled_runs import LabelledRun
 from proctor.errors import UsageError
-from proctor.load.faults import Faults, Spot, shown
-from proctor.load.sheets import ReadRow, read_sheet
+from proctor.loading.faults import Faults, Spot, shown
+from proctor.loading.sheets import ReadRow, read_sheet
 from proctor.records.annotation import ROW_VERSION, Annotator, LabelRow
 from proctor.records.checklist import Answer, Checklist, Question
 from proctor.records.json_value import Json

@@ -14,8 +14,8 @@ import msgspec
 
 from proctor.core.checklists import Opening, reconcile
 from proctor.errors import UsageError
-from proctor.load.checklist_writing import check_can_write, write_definition
-from proctor.load.checklists import read_definition, refused
+from proctor.loading.checklist_writing import check_can_write, write_definition
+from proctor.loading.checklists import read_definition, refused
 from proctor.records.checklist import Checklist
 from proctor.stores.checklists import ChecklistStore
 

@@ -150,7 +150,9 @@ class Bounds:
         used = msgspec.structs.replace(used, memory_bytes=memory, processes=processes)
         attempt = msgspec.structs.replace(attempt, usage=used)
         if attempt.exit_code == _NOT_HELD and self._was_never_entered:
-            defect = Defect(type="not-held", message="Its limits could not be put on, so that it never began.")
+            defect = Defect(
+                type="not-held", message="Its limits could not be put on, so that it never began."
+            )
             return msgspec.structs.replace(attempt, ending=Ending.HARNESS_FAILURE, defect=defect)
         if attempt.ending is Ending.KILLED and (why := self._why_killed(attempt)) is not None:
             return msgspec.structs.replace(attempt, defect=Defect(type=why[0], message=why[1]))
