@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from contextlib import suppress
@@ -206,7 +207,10 @@ def test_signals_have_their_usual_meaning(trial):
 
     # Python ignores SIGPIPE and SIGXFSZ itself.
     assert "[13, 25] set()" in str(attempt.output)
-    assert "0000000000000000" in str(attempt.output)
+    # Of the real-time signals the libraries of this process may ignore some, and that is handed on.
+    ignored = re.search(r"SigIgn:\s*([0-9a-f]+)", str(attempt.output))
+    assert ignored is not None
+    assert int(ignored[1], 16) & 0x7FFFFFFF == 0
 
 
 def test_a_program_that_is_not_there_is_a_fault_of_the_machine(tmp_path, project):
