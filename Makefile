@@ -6,13 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-slow local-model check lint types layers format clean
+.PHONY: demo test test-slow local-model check lint types layers format docs docs-parity reference pictures clean
 
 demo: $(VENV)/.core
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/einstein/demo.sh
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not site"
 
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(JOBS) -m slow
@@ -37,8 +37,27 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The site, in `site/`: open site/index.html, or put the folder anywhere.
+docs: $(VENV)/.docs
+	$(BIN)/python -m docs.building.prepare
+	NO_MKDOCS_2_WARNING=1 PYTHONWARNINGS=ignore $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python -m docs.building.finish
+	$(BIN)/python -m pytest -q -p no:xdist -m site tests/docs
+
+# What the English and the Chinese pages do not have in common, with file and line.
+docs-parity: $(VENV)/.dev
+	$(BIN)/python -m tests.docs.parity
+
+# The pages of docs/en/reference, from the program.
+reference: $(VENV)/.dev
+	$(BIN)/python docs/reference.py
+
+# The pictures of the program in docs/images, from the program; those of pages need Chromium.
+pictures: $(VENV)/.dev
+	$(BIN)/python docs/images/make.py
+
 clean:
-	rm -rf $(VENV) .demo dist
+	rm -rf $(VENV) .demo build dist site
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "proctor needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 1; }
@@ -51,3 +70,7 @@ $(VENV)/.core: $(BIN)/python pyproject.toml constraints.txt
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@ $(VENV)/.core
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $@

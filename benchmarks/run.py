@@ -391,6 +391,8 @@ def main():
     parser.add_argument("--keep", action="store_true", help="leave the folders")
     parser.add_argument("-o", "--output", metavar="FILE", help="also write the table there")
     options = parser.parse_args()
+    # Who uses proctor keeps bytecode; without, what is measured is mostly the compiler.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     work = Path(tempfile.mkdtemp(prefix="proctor-bench-", dir=options.work))
     bench = Bench(options, work)
     try:

@@ -1,18 +1,17 @@
-"""Makes the pictures of the label screen in this folder: `python docs/images/label_screen.py`."""
+"""Pictures of the label screen, as SVG."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-import re
 import tempfile
 from pathlib import Path
 
+from docs.images.terminal_pictures import without_fonts
 from proctor import load_suite, pick_agent, run
 from proctor.engine.label_sessions import LabelRequest, start_session
 from proctor.tui.app import LabelApp
 
-HERE = Path(__file__).parent
 AGENT = """
 from pathlib import Path
 
@@ -38,8 +37,9 @@ PICTURES: tuple[tuple[str, tuple[int, int], tuple[str, ...]], ...] = (
 )
 
 
-def main() -> None:
-    """Run a small suite, label a run, and write what the screen shows."""
+def label_pictures() -> dict[str, str]:
+    """Run a small suite, label a run of it, and give what the screen shows, by the name of the picture."""
+    made: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "agent.py").write_text(AGENT)
@@ -57,22 +57,14 @@ def main() -> None:
             seconds = map(float, itertools.count())
             session = start_session(request, now=lambda: "2026-01-01T00:00:00Z", clock=seconds.__next__)
             try:
-                asyncio.run(_picture(LabelApp(session), size, keys, HERE / f"{name}.svg"))
+                made[name] = asyncio.run(_picture(LabelApp(session), size, keys))
             finally:
                 session.close()
+    return made
 
 
-async def _picture(app: LabelApp, size: tuple[int, int], keys: tuple[str, ...], target: Path) -> None:
+async def _picture(app: LabelApp, size: tuple[int, int], keys: tuple[str, ...]) -> str:
     async with app.run_test(size=size) as pilot:
         await pilot.press(*keys)
         await pilot.pause()
-        picture = app.export_screenshot(title="proctor label")
-        # The font that comes from elsewhere is left away: a page loads nothing from other sites.
-        picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL).replace(
-            "Fira Code", "monospace"
-        )
-        target.write_text(picture, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+        return without_fonts(app.export_screenshot(title="proctor label"))

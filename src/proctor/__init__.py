@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from proctor.agents.options import AgentOptions
+    from proctor.comparing import compare
     from proctor.errors import ProctorError
     from proctor.evaluation import grade, load_suite, pick_agent, report, run
     from proctor.frames import load
@@ -61,6 +62,7 @@ __all__ = [
     "Similarity",
     "Test",
     "ToolCall",
+    "compare",
     "expect_command",
     "failed",
     "grade",
@@ -77,6 +79,7 @@ __all__ = [
 
 _HOMES = {
     "agents.options": ("AgentOptions",),
+    "comparing": ("compare",),
     "errors": ("ProctorError",),
     "evaluation": ("grade", "load_suite", "pick_agent", "report", "run"),
     "frames": ("load",),

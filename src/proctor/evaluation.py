@@ -214,13 +214,14 @@ def run(
     from proctor.engine.execute import Work, begin, execute
     from proctor.engine.planning import plan_trials
     from proctor.host.cancel import Cancel
-    from proctor.loading import select_host
+    from proctor.loading import select_host, shard_of
     from proctor.stores.group import GroupDir
 
-    suite = select_host(suite, agent.identity.kind)
+    whole = select_host(suite, agent.identity.kind)
     options = options or run_options(trials=trials, timeout_s=timeout_s, parallel=parallel)
+    suite = shard_of(whole, options.shard)
     path = Path(out) if out is not None else new_group()
-    premises = premises_of(options, suite, agent, out=path)
+    premises = premises_of(options, whole, agent, out=path)
     own = cancel or Cancel()
     try:
         agent.prepare([entry.test for entry in suite.tests], premises.surroundings)
@@ -234,6 +235,7 @@ def run(
             premises=premises,
             platform=wiring.platform(),
             trials=plan_trials(suite, options),
+            whole=whole,
         )
         group = GroupDir.reopen(path) if resume else GroupDir.create(path)
         try:
@@ -266,6 +268,7 @@ def _left_open(work: Work, group: GroupDir, resume: Resume) -> Work:
         agent=work.agent.identity,
         retry=resume.retry,
         supersede=resume.supersede,
+        shard=work.shard,
     )
     resume.on_plan(left)
     return msgspec.structs.replace(work, trials=left.trials, earlier=left.endings)

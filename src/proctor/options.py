@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from proctor.host.premises import Premises
     from proctor.loading.settings import Settings
     from proctor.ports import Agent
+    from proctor.records.run import Shard
     from proctor.records.suite import Suite
 
 
@@ -33,6 +34,7 @@ def run_options(
     max_cost_usd: float | None = None,
     max_time_s: float | None = None,
     retries: int | None = None,
+    shard: Shard | None = None,
 ) -> RunOptions:
     """How a suite is run: what is given here, and the project's settings for what is not.
 
@@ -47,6 +49,7 @@ def run_options(
         max_cost_usd: start no further trial when all together have cost so much, in US dollars.
         max_time_s: start no further trial after so many seconds.
         retries: how often a trial is made again after a fault of a provider or the machine that may pass.
+        shard: which part of the tests is run; all of them when None.
 
     Raises:
         UsageError: a setting holds what it cannot.
@@ -71,6 +74,7 @@ def run_options(
         max_time_s=max_time_s if max_time_s is not None else settings.get("max_time").value,
         retries=retries if retries is not None else settings.get("retries").value,
         faults=fault_rules(settings.get("faults").value, settings.label),
+        shard=shard,
     )
 
 

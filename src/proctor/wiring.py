@@ -24,6 +24,11 @@ def is_completing() -> bool:
     return "_ARGCOMPLETE" in os.environ
 
 
+def completed_line() -> str:
+    """The whole line that the shell asks completions for, what stands behind the cursor included."""
+    return os.environ.get("COMP_LINE", "")
+
+
 def environment() -> Mapping[str, str]:
     """The environment that proctor was started with."""
     return dict(os.environ)
@@ -134,10 +139,15 @@ def agent_named(
 
 
 def new_group_path(folder: Path) -> Path:
-    """A new group's path: local time, and six letters so that two in one second do not meet."""
+    """A new group's path."""
+    return folder / new_group_name()
+
+
+def new_group_name() -> str:
+    """A new group's name: local time, and six letters so that two in one second do not meet."""
     import secrets
     from datetime import datetime
 
     letters = "abcdefghjkmnpqrstuvwxyz23456789"
     mark = "".join(secrets.choice(letters) for _ in range(6))
-    return folder / f"{datetime.now().astimezone():%Y-%m-%d-%H%M%S}-{mark}"
+    return f"{datetime.now().astimezone():%Y-%m-%d-%H%M%S}-{mark}"

@@ -10,9 +10,12 @@ import subprocess
 import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
+import proctor
 from tests.conftest import Project
 
 AGENTS = """
@@ -88,7 +91,7 @@ def test_compare_says_the_verdict_then_the_numbers_then_what_would_settle_it(gro
         "  unrecorded: host-version in 8 of 8 tests",
         "  unrecorded: model in 8 of 8 tests",
         "a true difference of 0.801 would be found four times of five",
-        "about 1 more test would settle it, if what was seen is true (margin 0.02)",
+        "about 4 more tests would settle it, if what was seen is true (margin 0.02)",
     ] == [re.sub(" {2,}", "  ", line) for line in lines]
 
 
@@ -139,6 +142,61 @@ def test_a_required_facet_that_nobody_recorded_leaves_out(groups: Project) -> No
 
     assert 3 == said.code
     assert "model unrecorded" in said.out
+
+
+def test_a_comparison_from_python_is_the_record_that_the_command_prints(groups: Project) -> None:
+    """Each option under its own name."""
+    words = (
+        "--margin",
+        "0.05",
+        "--confidence",
+        "0.9",
+        "--correction",
+        "bh",
+        "--require",
+        "host",
+        "--allow",
+        "test",
+    )
+    said = groups("compare", "base", "good", "bad", *words, "--fail-on", "worse", "--json")
+    found = proctor.compare(
+        "base",
+        "good",
+        Path("bad"),
+        margin=0.05,
+        confidence=0.9,
+        correction="bh",
+        require=["host"],
+        allow=["test"],
+        fail_on="worse",
+    )
+
+    assert said.json == json.loads(msgspec.json.encode(found))
+    assert (0, "cannot tell") == (said.code, found.verdict) == (found.exit_code, said.json["verdict"])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"margin": -0.1}, "the margin is -0.1"),
+        ({"confidence": 95}, "the confidence is 95"),
+        ({"correction": "none"}, "there is no correction 'none'"),
+        ({"require": ["weather"]}, "there is no facet 'weather'"),
+        ({"require": ["model"], "allow": ["model"]}, "'model' must be equal and may differ"),
+    ],
+)
+def test_what_python_asks_of_a_comparison_is_checked_as_the_command_line_is(
+    groups: Project, given: dict[str, Any], said: str
+) -> None:
+    """By a sentence that says what could be given instead."""
+    with pytest.raises(proctor.ProctorError, match=said):
+        proctor.compare("base", "good", **given)
+
+
+def test_a_comparison_with_nothing_is_refused(groups: Project) -> None:
+    """A base alone compares with nobody."""
+    with pytest.raises(proctor.ProctorError, match="nothing is compared"):
+        proctor.compare("base")
 
 
 def test_a_facet_cannot_be_required_and_allowed(groups: Project) -> None:

@@ -13,10 +13,12 @@ import subprocess
 import sys
 import textwrap
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from proctor.cli.installed import EXTRAS
 from proctor.host import procfs
 from proctor.host.cgroups import remove_group, trees_for
 from proctor.host.leftovers import end_process, left_folders, left_processes, remove_folder
@@ -60,11 +62,11 @@ def start():
         process.wait()
 
 
-def doctor(space: Path, *words: str, before: tuple[str, ...] = ()) -> str:
+def doctor(space: Path, *words: str, before: tuple[str, ...] = (), **variables: str) -> str:
     done = subprocess.run(
         [*before, sys.executable, "-m", "proctor", "doctor", *words],
         cwd=space,
-        env={**os.environ, "TMPDIR": str(space)},
+        env={**os.environ, "TMPDIR": str(space), **variables},
         capture_output=True,
         text=True,
         check=False,
@@ -85,9 +87,86 @@ def test_it_says_what_is_installed(space):
     """Python, the system and the programs that proctor calls are named, each with its version or how to get it."""
     found = {item["name"]: item for item in json.loads(doctor(space, "--json"))["installed"]}
 
-    assert {"proctor", "python", "system", "git", "node", "bwrap"} <= set(found)
+    assert {"proctor", "python", "system", "git", "node", "bwrap", "claude", "codex", "agency"} <= set(found)
     assert ".".join(map(str, sys.version_info[:3])) == found["python"]["version"]
     assert all((item["version"] is None) == (item["get"] is not None) for item in found.values())
+
+
+def test_a_library_is_named_with_the_extra_that_brings_it(space, tmp_path):
+    """Every extra of the package but those for its own development, each with what it is for."""
+    extras = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    needed = [f"Requires-Dist: {one}; extra == '{extra}'" for extra, names in extras.items() for one in names]
+    needed.append("Requires-Dist: no-such-library>=1; extra == 'judge'")
+    made = tmp_path / "site/proctor-0.dist-info"
+    made.mkdir(parents=True)
+    (made / "METADATA").write_text(
+        "\n".join(["Metadata-Version: 2.4", "Name: proctor", "Version: 0", *needed])
+    )
+    items = json.loads(doctor(space, "--json", PYTHONPATH=str(made.parent)))["installed"]
+    libraries = {item["name"]: item for item in items if item["kind"] == "library"}
+
+    assert set(EXTRAS) == set(extras) - {"dev", "docs"} == {item["extra"] for item in libraries.values()}
+    assert ("prices", None) == (libraries["genai-prices"]["extra"], libraries["genai-prices"]["get"])
+    assert "pip install 'proctor[judge]'" == libraries["no-such-library"]["get"]
+    assert "  for judges that ask a model: pip install 'proctor[judge]'" in doctor(
+        space, PYTHONPATH=str(made.parent)
+    )
+
+
+def test_a_program_is_asked_for_its_version_without_touching_anybodys_settings(space, tmp_path):
+    """Coding agents make files in their folders of settings when they start."""
+    program = tmp_path / "bin/claude"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\ntouch "$CLAUDE_CONFIG_DIR/seen"\necho "7.8.9 (Claude Code)"\n')
+    program.chmod(0o755)
+    settings = tmp_path / "settings"
+    settings.mkdir()
+    path = f"{program.parent}:{os.environ['PATH']}"
+    said = json.loads(doctor(space, "--json", PATH=path, CLAUDE_CONFIG_DIR=str(settings)))
+    (claude,) = (item for item in said["installed"] if item["name"] == "claude")
+
+    assert ("7.8.9 (Claude Code)", str(program)) == (claude["version"], claude["where"])
+    assert [] == list(settings.iterdir())
+
+
+def test_keys_are_named_and_never_shown(space):
+    """Which variable holds one, and where a server of one's own answers, less what in its address may be a secret."""
+    variables = {
+        "OPENAI_API_KEY": "sk-secret-1",
+        "MISTRAL_BASE_URL": "https://me:sk-secret-2@models.example.org:8443/v1?key=sk-secret-3",
+        "ANTHROPIC_API_KEY": "",
+        "PROCTOR_JUDGE_MODEL": "openai/gpt-5-mini",
+    }
+    said = doctor(space, "--json", **variables)
+    found = {one["name"]: one for one in json.loads(said)["providers"]}
+    text = doctor(space, **variables)
+
+    assert ("OPENAI_API_KEY", True) == (found["openai"]["key"], found["openai"]["is_ready"])
+    assert ("MISTRAL_BASE_URL", "models.example.org:8443") == (
+        found["mistral"]["address"],
+        found["mistral"]["host"],
+    )
+    assert (False, "set ANTHROPIC_API_KEY") == (found["anthropic"]["is_ready"], found["anthropic"]["get"])
+    assert "judge model: openai/gpt-5-mini, from PROCTOR_JUDGE_MODEL\n" in text
+    assert "sk-secret" not in said + text
+
+
+@pytest.mark.parametrize(
+    ("settings", "variables", "problem"),
+    [
+        ("", {}, "none is named"),
+        ('judge_model = "anthropic/claude"', {"ANTHROPIC_API_KEY": ""}, "there is no key for anthropic"),
+        ('judge_model = "nobody/model"', {}, "no provider of models is named 'nobody'"),
+        ("judge_modle = 1", {}, "the settings cannot be read"),
+    ],
+)
+def test_why_a_judge_cannot_be_asked_is_said(space, settings, variables, problem):
+    """With what to do about it; settings that are wrong do not keep the doctor from looking."""
+    (space / "proctor.toml").write_text(settings)
+    judge = json.loads(doctor(space, "--json", PROCTOR_JUDGE_MODEL="", **variables))["judge"]
+
+    assert judge["problem"].startswith(problem)
+    assert judge["get"]
 
 
 def test_looking_changes_nothing(space, start):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 import tracemalloc
@@ -96,6 +97,30 @@ def test_every_format_has_the_documented_columns_and_the_same_rows(
     frame = proctor.load("group", table=table)
     assert names == list(frame.columns)
     assert plain == json.loads(frame.to_json(orient="records", double_precision=15))
+
+
+def test_no_text_is_a_formula_in_a_table_for_spreadsheets(project: Project) -> None:
+    """Programs that read CSV get the agent's words as they are; people who open it get text, and the right characters."""
+    project.write("agent.py", "def main(question):\n    raise ValueError('=1+1 早')\n")
+    project.test("sly", GRADERS, input="?", expected="yes")
+    project.run("agent.py")
+    reasons: list[str] = []
+    for option in ([], ["--for-spreadsheet"]):
+        assert 0 == project("export", "group", "-o", "runs.csv", *option).code
+        with Path("runs.csv").open(encoding="utf-8-sig", newline="") as file:
+            reasons += [row["reason"] for row in csv.DictReader(file)]
+
+    assert ["=1+1 早", "'=1+1 早"] == reasons
+    assert Path("runs.csv").read_bytes().startswith(codecs.BOM_UTF8)
+
+
+def test_only_csv_is_for_spreadsheets(recorded: Project) -> None:
+    """The other formats hold text as text."""
+    said = recorded("export", "group", "-o", "runs.jsonl", "--for-spreadsheet")
+
+    assert (1, "") == (said.code, said.out)
+    assert "'runs.jsonl' is no CSV file" in said.err
+    assert not Path("runs.jsonl").exists()
 
 
 def test_a_retried_trial_counts_once(recorded: Project) -> None:

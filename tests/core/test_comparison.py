@@ -75,6 +75,20 @@ def test_a_few_passes_and_fails_decide_nothing() -> None:
     )
 
 
+def test_no_fewer_tests_are_promised_to_settle_it_than_the_exact_test_needs() -> None:
+    """Three that became better: 2 of 2^n flips of n that agree fall below 0.05 from n = 6 on, so 3 more and not 1.
+    Where one of three differs, 18 are needed for six that do.
+    """
+    names = ("a", "b", "c")
+    base = side(dict(zip(names, ([0.5], [0.0], [0.0]), strict=True)))
+    all_better = compared(base, side({name: [1.0] for name in names})).objective
+    one_better = compared(base, side(dict(zip(names, ([0.5], [0.0], [1.0]), strict=True)))).objective
+
+    assert (Verdict.CANNOT_TELL, 3) == (all_better.verdict, all_better.more_tests)
+    assert one_better.more_tests is not None
+    assert one_better.more_tests >= 15
+
+
 def test_the_same_wins_over_better() -> None:
     """A difference of 0.01 that is surely there, within a margin of 0.02, is none."""
     base, candidate = many(0.5, 0.5)

@@ -16,7 +16,7 @@ import pytest
 
 from tests.docs.pages import ROOT, blocks, pages
 from tests.docs.readme import readme_blocks
-from tests.docs.terminal import Terminal, environment
+from tests.docs.terminal import SITE, Terminal, environment
 from tests.docs.typing_cases import CASES
 from tests.judging.example_model import PROVIDER, example
 from tests.judging.scripted_server import ScriptedServer
@@ -57,6 +57,7 @@ def terminal(
     root = tmp_path / "project"
     root.mkdir()
     monkeypatch.chdir(root)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / SITE), *sys.path])
     for name, value in (found := {**environment(tmp_path), **example_model}).items():
         monkeypatch.setenv(name, value)
     for name in set(os.environ) - set(found):

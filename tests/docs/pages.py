@@ -6,7 +6,7 @@ A fenced block stands below a marker, an HTML comment that says what the block i
     <!-- file: graders.py; fails types -->    a Python file that the type checker is to refuse
     <!-- file: test.json; refused -->         a file that does not match its schema
     <!-- run -->                              a terminal: `$ command` lines, each with what it prints
-    <!-- illustration -->                     neither of them; nothing is checked
+    <!-- illustration -->                     neither of them; `illustrations.py` says why
 
 In a terminal a line that is `...` stands for any number of lines, and `$ echo $?` shows the exit code of the
 command above; without it that is 0.
@@ -15,17 +15,17 @@ command above; without it that is 0.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from docs.building.headings import described_names, headings
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
 _FENCE = re.compile(r"^(`{3,})\s*(\S*)\s*$")
 _MARKER = re.compile(r"^<!--\s*(.*?)\s*-->$")
-_HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*$")
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 _CODE_SPAN = re.compile(r"`[^`]*`")
 
@@ -80,7 +80,7 @@ def page(name: str) -> Page:
 
 
 def pages(language: str) -> list[Page]:
-    """The pages of one language, by name."""
+    """The pages of one language, by name; the reference, which is made by the program, is none of them."""
     return [Page(path, path.read_text(encoding="utf-8")) for path in sorted((DOCS / language).glob("*.md"))]
 
 
@@ -118,22 +118,9 @@ def prose(text: str) -> Iterator[str]:
             yield line
 
 
-def heading_levels(text: str) -> list[int]:
-    """The level of each heading, in order."""
-    return [len(found[1]) for line in prose(text) if (found := _HEADING.match(line))]
-
-
 def anchors(text: str) -> set[str]:
-    """What links to headings end in, as GitHub makes it."""
-    seen: dict[str, int] = {}
-    made: set[str] = set()
-    for line in prose(text):
-        if found := _HEADING.match(line):
-            slug = _slug(found[2])
-            count = seen.get(slug, 0)
-            seen[slug] = count + 1
-            made.add(f"{slug}-{count}" if count else slug)
-    return made
+    """What links to a page can end in: its headings, as GitHub names them, and the names that it describes."""
+    return {one.anchor for one in headings(text)} | set(described_names(text))
 
 
 def links(text: str) -> Iterator[str]:
@@ -177,18 +164,6 @@ def commands(block: Block) -> list[Command]:
             printed.append(line)
             made[-1] = made[-1]._replace(printed=tuple(printed))
     return made
-
-
-def _slug(heading: str) -> str:
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").lower()
-    kept = (
-        char
-        for char in text
-        if char in " -_"
-        or unicodedata.category(char)[0] in "LN"
-        or unicodedata.category(char) in ("Mn", "Mc")
-    )
-    return "".join(kept).replace(" ", "-")
 
 
 _CHANGING = (

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import runpy
 import shlex
 import subprocess
 import sys
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import pytest
-import yaml
 
 from proctor.cli.main import main
 from proctor.host.isolation import isolate
-from proctor.loading import SchemaName, schema
-from tests.docs.pages import Block, commands, is_printed
+from tests.docs.pages import ROOT, Block, commands, is_printed
+from tests.docs.sample_schemas import schema_problems
+
+SITE = "site"
+"""The folder, in the reader's home, that `pip install` puts packages into."""
 
 _NEEDS_A_SHELL = re.compile(r"[|;<>&$*`]")
 
@@ -92,37 +90,6 @@ class Terminal:
         return [*done.stderr.splitlines(), *done.stdout.splitlines()]
 
 
-def schema_problems(block: Block) -> list[str]:
-    """What the JSON Schema of suites, tests or settings says against a file."""
-    problems: list[str] = []
-    for name, value in _documents(block):
-        made = schema(name)
-        if Path(block.path).suffix == ".jsonl":
-            made = {**schema("suite")["$defs"]["test"]}
-        validator: Any = jsonschema.Draft202012Validator(made)
-        problems += [error.message for error in validator.iter_errors(value)]
-    return problems
-
-
-def _documents(block: Block) -> list[tuple[SchemaName, Any]]:
-    """The values in a file that proctor reads, each with the name of its schema."""
-    path = Path(block.path)
-    if path.name == "proctor.toml":
-        return [("settings", tomllib.loads(block.text))]
-    if path.name == "pyproject.toml":
-        return [("settings", tomllib.loads(block.text)["tool"]["proctor"])]
-    if path.suffix == ".jsonl":
-        values = [json.loads(line) for line in block.text.splitlines() if line.strip()]
-        return [] if "resourceSpans" in values[0] else [("test", value) for value in values]
-    if path.suffix not in (".json", ".yaml", ".yml") or block.language == "text":
-        return []
-    value: Any = json.loads(block.text) if path.suffix == ".json" else yaml.safe_load(block.text)
-    if "questions" in value:
-        return [("checklist", value)]
-    is_suite = path.stem == "suite" or "inputs" in value or "tests" in value
-    return [("suite" if is_suite else "test", value)]
-
-
 def environment(home: Path) -> dict[str, str]:
     """What the commands of a page find: the installed proctor, and nobody's own settings.
 
@@ -138,6 +105,15 @@ def environment(home: Path) -> dict[str, str]:
         "XDG_CONFIG_HOME": str(home / "config"),
         "GIT_CONFIG_NOSYSTEM": "1",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTEST_PLUGINS": "proctor.pytesting.plugin,xdist.plugin",
+        # `pip install .` builds and installs the package of a page for this reader alone, from what is there.
+        "PIP_TARGET": str(home / SITE),
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PYTHONPATH": str(home / SITE),
+        "REPOSITORY": str(ROOT),
         "NO_COLOR": "1",
         "COLUMNS": "80",
     }

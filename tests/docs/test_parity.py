@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from tests.docs.pages import DOCS, Page, blocks, broken_links, heading_levels, page, pages
-
-NAMES = sorted(path.name for path in (DOCS / "en").glob("*.md"))
-
-
-def differences(one: str, other: str) -> list[str]:
-    """What two translations of one page do not have in common, that they should."""
-    found: list[str] = []
-    levels = heading_levels(one), heading_levels(other)
-    if levels[0] != levels[1]:
-        found.append(f"headings: {levels[0]} and {levels[1]}")
-    samples = [[block._replace(line=0) for block in blocks(text)] for text in (one, other)]
-    if len(samples[0]) != len(samples[1]):
-        found.append(f"{len(samples[0])} samples and {len(samples[1])}")
-    for mine, theirs in zip(*samples, strict=False):
-        if mine != theirs:
-            found.append(f"sample:\n{mine}\n{theirs}")
-    return found
+from tests.docs.pages import DOCS, ROOT, Page, broken_links, page, pages
+from tests.docs.parity import differences
 
 
-def test_the_languages_have_the_same_pages() -> None:
-    """By name."""
-    assert NAMES == sorted(path.name for path in (DOCS / "zh").glob("*.md"))
-    assert {"index.md", "suites.md", "running.md", "graders.md", "evaluations.md"} <= set(NAMES)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_page_has_the_same_headings_and_samples_in_both(name: str) -> None:
-    """Levels in order, and samples byte for byte with their markers."""
-    assert [] == differences(page(f"docs/en/{name}").text, page(f"docs/zh/{name}").text)
+def test_the_languages_have_the_same_pages_headings_samples_tables_and_links() -> None:
+    """`make docs-parity` says the same, with the line of each difference."""
+    assert [] == [str(one) for one in differences()]
+    assert {"index.md", "suites.md", "running.md", "graders.md"} <= {
+        path.name for path in (DOCS / "en").glob("*.md")
+    }
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -44,36 +28,96 @@ def test_every_link_leads_to_a_file_and_a_heading(language: str) -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_language_links_within_itself(language: str) -> None:
-    """A reader of one page is not sent to another language, except where the index offers it."""
+    """A reader of one page is not sent to another language, but by the index, and to the reference."""
     other = {"en": "/zh/", "zh": "/en/"}[language]
     strangers = [
-        one.name for one in pages(language) if one.path.name != "index.md" and f"..{other}" in one.text
+        one.name
+        for one in pages(language)
+        if one.path.name != "index.md" and f"..{other}" in one.text.replace("../en/reference/", "")
     ]
 
     assert [] == strangers
 
 
-PAGE = "# One\n\n[two](#two)\n\n## Two\n\n<!-- run -->\n```console\n$ proctor --version\n```\n"
+PAGE = """# One
+
+[two](#two), [below](other.md#below), [there](https://example.org/) and ![seen](../images/seen.svg).
+
+| a | b |
+| --- | --- |
+| 1 | 2 |
+
+## Two
+
+<!-- run -->
+```console
+$ proctor --version
+```
+"""
+OTHER = "# Other\n\n## Above\n\n## Below\n"
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
+    ("before", "after", "line", "said"),
     [
-        ("## Two", "### Two"),
-        ("## Two\n", "## Two\n\n## Three\n"),
-        ("--version", "--help"),
-        ("<!-- run -->", "<!-- illustration -->"),
-        ("```console", "```bash"),
-        ("```\n", "```\n\n```python\n```\n"),
+        ("## Two", "### Two", 9, "level 3"),
+        ("## Two\n", "## Two\n\n## Three\n", 11, "'Three'"),
+        ("## Two\n", "", 1, "no heading for ## 'Two' (line 9)"),
+        ("--version", "--help", 13, "$ proctor --help"),
+        ("<!-- run -->", "<!-- illustration -->", 12, "'illustration'"),
+        ("```console", "```bash", 12, "'bash'"),
+        ("```\n", "```\n\n```python\n```\n", 16, "that English has not"),
+        ("<!-- run -->\n```console\n$ proctor --version\n```\n", "", 1, "sample of line 12 is missing"),
+        ("| 1 | 2 |\n", "", 5, "2 rows and 2 columns"),
+        ("| 1 | 2 |\n", "| 1 | 2 |\n| 3 | 4 |\n", 5, "4 rows and 2 columns"),
+        ("| a | b |\n| --- | --- |\n| 1 | 2 |", "| a |\n| --- |\n| 1 |", 5, "3 rows and 1 columns"),
+        ("| a | b |\n| --- | --- |\n| 1 | 2 |\n", "", 1, "the table of line 5 is missing"),
+        ("[two](#two)", "two", 1, "no link to page.md, heading 2"),
+        ("#below", "#above", 1, "other.md, heading 2"),
+        ("https://example.org/", "https://example.com/", 1, "https://example.com/"),
+        ("seen.svg", "unseen.svg", 1, "no link to ../images/seen.svg"),
     ],
 )
-def test_the_check_finds_a_planted_difference(before: str, after: str) -> None:
-    """A heading of another level, one more, another command, marker or language, one more sample."""
-    changed = after.join(PAGE.rsplit(before, 1))
+def test_the_check_finds_a_planted_difference(
+    tmp_path: Path, before: str, after: str, line: int, said: str
+) -> None:
+    """Headings, samples, tables, links: what is missing, too much, or otherwise is found where it is."""
+    for language in ("en", "zh"):
+        (tmp_path / language).mkdir()
+        (tmp_path / language / "page.md").write_text(PAGE)
+        (tmp_path / language / "other.md").write_text(OTHER)
+    assert [] == differences(tmp_path)
 
-    assert [] == differences(PAGE, PAGE)
+    changed = after.join(PAGE.rsplit(before, 1))
+    (tmp_path / "zh/page.md").write_text(changed)
+    found = differences(tmp_path)
+
     assert changed != PAGE
-    assert [] != differences(PAGE, changed)
+    assert ("docs/zh/page.md", line) == found[0][:2]
+    assert said in " ".join(one.what for one in found)
+
+
+@pytest.mark.parametrize(("language", "other"), [("en", "zh"), ("zh", "en")])
+def test_the_check_finds_a_page_that_is_there_in_one_language_alone(
+    tmp_path: Path, language: str, other: str
+) -> None:
+    """Whichever it is."""
+    for each in ("en", "zh"):
+        (tmp_path / each).mkdir()
+    (tmp_path / language / "page.md").write_text(PAGE)
+
+    assert [f"docs/{language}/page.md:1: there is no docs/{other}/page.md"] == list(
+        map(str, differences(tmp_path))
+    )
+
+
+def test_the_check_can_be_asked_by_hand() -> None:
+    """It prints nothing, and ends with 0, when nothing differs."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.docs.parity"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize(
@@ -91,6 +135,6 @@ def test_the_check_finds_a_planted_difference(before: str, after: str) -> None:
 )
 def test_the_check_finds_a_planted_broken_link(link: str, is_broken: bool) -> None:
     """No such file, no such heading, or outside of the repository."""
-    planted = Page(DOCS / "en/planted.md", PAGE.replace("(#two)", link))
+    planted = Page(DOCS / "en/planted.md", f"# One\n\n[two]{link}\n\n## Two\n")
 
     assert is_broken is bool(broken_links([planted]))

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 import pytest
 
 from tests.docs.conftest import Checked, Diagnostic
+from tests.docs.illustrations import ILLUSTRATIONS
 from tests.docs.pages import ROOT, Block, blocks, is_printed, pages
 from tests.docs.readme import readme_blocks
-from tests.docs.terminal import Terminal, schema_problems
+from tests.docs.sample_schemas import schema_problems
+from tests.docs.terminal import Terminal
 
 PAGES = pages("en")
 LAMBDA_RULES = {"reportUnknownLambdaType", "reportUnknownArgumentType"}
@@ -39,6 +41,31 @@ def test_every_sample_says_what_it_is(page: object) -> None:
     ]
 
     assert [] == strangers
+
+
+def test_what_is_tried_by_no_test_has_a_reason() -> None:
+    """Every illustration of a page stands in the list of those that cannot be tried, and all of the list is there."""
+    listed = {(name, beginning) for name, each in ILLUSTRATIONS.items() for beginning in each}
+    found = [
+        (page.path.name, block.text)
+        for page in PAGES
+        for block in blocks(page.text)
+        if block.kind == "illustration"
+    ]
+    strangers = [
+        f"docs/en/{name}: {text.splitlines()[0]}"
+        for name, text in found
+        if not any(text.startswith(beginning) for page, beginning in listed if page == name)
+    ]
+    gone = {
+        (name, beginning)
+        for name, beginning in listed
+        if not any(page == name and text.startswith(beginning) for page, text in found)
+    }
+
+    assert [] == strangers
+    assert set() == gone
+    assert len(found) == len(listed)
 
 
 def is_whole(block: Block) -> bool:

@@ -21,7 +21,7 @@ from proctor.records.comparison import Facet
 from proctor.records.exits import ExitCode
 from proctor.records.export import TABLES
 from proctor.records.run import Ending
-from tests.docs.pages import page
+from tests.docs.pages import page, pages
 
 BUILT_IN = [
     name
@@ -39,7 +39,7 @@ JUDGE_CAUSES = [
 OPTIONS = sorted(
     {
         option
-        for command in ("run", "grade", "compare", "judge", "export", "label", "agree", "tests")
+        for command in COMMANDS
         for action in build_parser(command)._actions
         for option in action.option_strings
         if option.startswith("--") and option != "--help"
@@ -57,7 +57,6 @@ OPTIONS = sorted(
         ("judges", [*JUDGE_OPTIONS, *FIELDS, *JUDGE_CAUSES, *PROVIDERS]),
         ("evaluations", [field.name for field in fields(EvalGraderContext)]),
         ("labelling", [field.name for field in (*CHECKLIST_FIELDS, *QUESTION_FIELDS)]),
-        ("index", [str(int(code)) for code in ExitCode]),
         ("exporting", [*TABLES, *(column.name for columns in TABLES.values() for column in columns)]),
         ("comparing", [*(str(int(code)) for code in ExitCode), *(facet.value for facet in Facet)]),
     ],
@@ -80,25 +79,7 @@ def _words(cell: str) -> list[str]:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_option_and_setting_stands_somewhere(language: str) -> None:
     """And what `defaults` may hold."""
-    names = (
-        "index",
-        "suites",
-        "running",
-        "isolation",
-        "budgets",
-        "endings",
-        "agents",
-        "graders",
-        "evaluations",
-        "judges",
-        "pairwise",
-        "labelling",
-        "agreement",
-        "statistics",
-        "comparing",
-        "exporting",
-    )
-    text = "".join(page(f"docs/{language}/{name}.md").text for name in names)
+    text = "".join(one.text for one in pages(language))
     wanted = [
         *(setting.field.name for setting in SETTINGS),
         *(field.name for field in DEFAULT_FIELDS),

@@ -210,7 +210,7 @@ def test_a_torn_line_of_our_own_makes_the_trace_one_that_is_not_whole(tap: Tap) 
         (b'{"resourceLogs": []}', {"kind": JSON}, "it has no resourceSpans"),
         (b"[1]", {"kind": JSON}, "Expected `object`, got `array`"),
         (
-            b'{"resourceSpans":[{"a":' + b"[" * 5000 + b"]" * 5000 + b"}]}",
+            b'{"resourceSpans":[{"a":' + b"[" * 200_000 + b"]" * 200_000 + b"}]}",
             {"kind": JSON},
             "it is nested too deep",
         ),

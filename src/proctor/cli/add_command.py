@@ -85,14 +85,9 @@ def main(arguments: argparse.Namespace) -> int:
     carry_out(planned, wiring.platform(), wiring.environment())
     wrote = [run.run_dir for run in planned.runs]
     if arguments.json:
-        write_json(
-            {
-                "schema": "proctor.added/1",
-                "group": str(arguments.group),
-                "wrote": wrote,
-                "skipped": list(planned.skipped),
-            }
-        )
+        from proctor.records.shown import Added
+
+        write_json(Added(group=str(arguments.group), wrote=tuple(wrote), skipped=tuple(planned.skipped)))
         return 0
     for name in wrote:
         print(f"wrote    {clean(name)}")

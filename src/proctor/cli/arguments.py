@@ -11,7 +11,7 @@ from proctor.records.suite import Suite
 
 if TYPE_CHECKING:
     from proctor.agents.options import AgentOptions
-    from proctor.records.run import Ending
+    from proctor.records.run import Ending, Shard
 
 
 def positive_int(text: str) -> int:
@@ -41,6 +41,22 @@ def dollars(text: str) -> float:
     if math.isfinite(value) and value >= 0:
         return value
     raise argparse.ArgumentTypeError(f"a sum in US dollars is wanted, and this is {text!r}")
+
+
+def shard_text(text: str) -> Shard:
+    """Which of several parts: `2/3` is the second of three."""
+    from proctor.records.run import Shard
+
+    number, slash, of = text.partition("/")
+    if (
+        slash
+        and all(part.isascii() and part.isdigit() for part in (number, of))
+        and 1 <= int(number) <= int(of)
+    ):
+        return Shard(int(number), int(of))
+    raise argparse.ArgumentTypeError(
+        f"a shard is a number from 1, a slash, and how many there are, such as 2/3; this is {text!r}"
+    )
 
 
 def endings(text: str) -> tuple[Ending, ...]:
@@ -150,6 +166,16 @@ def add_selection(parser: argparse.ArgumentParser, *, with_input: bool) -> None:
         action="append",
         default=[],
         help="a field that looks like a credential and is none, as the error names it",
+    )
+
+
+def add_shard(parser: argparse.ArgumentParser) -> None:
+    """Which part of the tests that were selected."""
+    parser.add_argument(
+        "--shard",
+        metavar="I/N",
+        type=shard_text,
+        help="the I-th of N parts of the tests that are selected; `proctor merge` puts the groups together",
     )
 
 

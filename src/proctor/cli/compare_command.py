@@ -6,6 +6,7 @@ grades of each run counts; nothing is run, graded or changed. Needs the extra `s
 Examples:
   proctor compare runs/base runs/candidate
   proctor compare runs/base runs/one runs/two --margin 0.05 --json
+  proctor compare runs/base runs/candidate -o comparison.md
   proctor compare runs/base runs/candidate --allow test --require model --fail-on worse
 """
 
@@ -16,7 +17,9 @@ import sys
 from pathlib import Path
 
 from proctor.cli.comparison_options import add_comparison_options, add_confidence, rules_of
-from proctor.cli.output import check_writable, clean, write_json
+from proctor.cli.output import clean, write_json
+from proctor.cli.report_files import add_output, check_files
+from proctor.reports import COMPARISON_ENDINGS, write_comparison
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,9 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_comparison_options(parser)
     add_confidence(parser)
     parser.add_argument("--json", action="store_true", help="print the comparison as JSON")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, help="write the comparison as JSON into a file"
-    )
+    add_output(parser, COMPARISON_ENDINGS)
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -40,8 +41,7 @@ def main(arguments: argparse.Namespace) -> int:
     from proctor.cli.comparison_lines import comparison_lines
     from proctor.engine.comparing import compare_paths
 
-    if arguments.output is not None:
-        check_writable(arguments.output)
+    check_files(arguments.output, COMPARISON_ENDINGS)
     found = compare_paths(
         arguments.base,
         [[candidate] for candidate in arguments.candidates],
@@ -50,8 +50,8 @@ def main(arguments: argparse.Namespace) -> int:
     )
     for warning in found.warnings:
         print(f"proctor: warning: {clean(warning)}", file=sys.stderr)
-    if arguments.output is not None:
-        write_json(found, arguments.output)
+    for path in arguments.output:
+        write_comparison(found, path)
     if arguments.json:
         write_json(found)
     else:

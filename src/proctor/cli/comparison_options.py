@@ -83,21 +83,14 @@ def rules_of(arguments: argparse.Namespace) -> Rules:
     Raises:
         UsageError: a facet is required and allowed.
     """
-    from proctor.core.comparison import Rules
-    from proctor.errors import UsageError
-    from proctor.records.comparison import REQUIRED, Facet
+    from proctor.core.comparison import rules
 
-    both = sorted(set(arguments.require) & set(arguments.allow))
-    if both:
-        raise UsageError(
-            f"{both[0]!r} must be equal and may differ", fix="Leave away --require or --allow for it."
-        )
-    wanted = {*REQUIRED, *map(Facet, arguments.require)} - set(map(Facet, arguments.allow))
-    return Rules(
-        alpha=round(1 - arguments.confidence, 12),
+    return rules(
         margin=arguments.margin,
+        confidence=arguments.confidence,
         correction=arguments.correction,
-        required=tuple(facet for facet in Facet if facet in wanted),
+        require=arguments.require,
+        allow=arguments.allow,
     )
 
 

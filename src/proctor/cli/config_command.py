@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from proctor.cli.output import clean, counted, table, write_json
 from proctor.records.json_value import text_of
+from proctor.records.shown import ShownSetting
 
 if TYPE_CHECKING:
     from proctor.core.faults import FaultRow, FaultRule
@@ -44,7 +45,7 @@ def main(arguments: argparse.Namespace) -> int:
     rows = settings.explain()
     if arguments.json:
         write_json(
-            {row.key: {"value": row.value, "origin": row.origin, "meaning": row.meaning} for row in rows}
+            {row.key: ShownSetting(value=row.value, origin=row.origin, meaning=row.meaning) for row in rows}
         )
         return 0
     drawn = ((row.key, _shown(row.key, row.value), clean(row.origin), row.meaning) for row in rows)
@@ -60,10 +61,10 @@ def _shown(key: str, value: Json) -> str:
 
 
 def _faults(rules: tuple[FaultRule, ...], *, as_json: bool) -> int:
-    from proctor.core.faults import TABLE
+    from proctor.core.faults import TABLE, FaultTable
 
     if as_json:
-        write_json({"schema": "proctor.faults/1", "rules": rules, "table": TABLE})
+        write_json(FaultTable(rules=rules, table=TABLE))
         return 0
     head = ("ENDING", "KIND", "OWNER", "SCORED BY", "COUNTED", "--resume", "--retries", "MEANING")
     for line in table([head, *map(_rule, rules), *map(_row, TABLE)]):

@@ -1,5 +1,8 @@
 """Say what is installed, and find what killed proctors have left running or lying about.
 
+What is missing is no fault: each line says what it is for, and how to get it. Which keys of models are set is said,
+never what they are, and nobody is asked. Exit code 1 when something that was left behind cannot be removed.
+
 Looked for are living processes that carry the mark of a proctor that is gone, control groups that it made, and
 folders `proctor-*` in the system's temporary space whose proctor is gone and which no process uses. Nothing that is
 in use, or another user's, is ever touched.
@@ -13,72 +16,17 @@ Examples:
 from __future__ import annotations
 
 import argparse
-import platform
-import shutil
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal
 
-import msgspec
-
+from proctor import wiring
+from proctor.cli.installed import installed, judge_model, providers, unreadable_settings
 from proctor.cli.output import clean, counted, shorten, table, write_json
 from proctor.records.exits import ExitCode
-from proctor.version import __version__
+from proctor.records.shown import Findings, Item, JudgeModel, Left
 
-_VERSION_TIMEOUT_S = 10
 _MOST_LINES = 20
-_PROGRAMS = (
-    ("git", "suites from git, and `git: true` fixtures", "https://git-scm.com/downloads"),
-    ("node", "agents that are written for it", "https://nodejs.org/en/download"),
-    ("bwrap", "a sandbox for agents", "the package `bubblewrap` of a Linux distribution"),
-)
-"""Programs that proctor may call: name, for what, and how to get it."""
-
-
-class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that proctor uses.
-
-    Attributes:
-        version: None when it is not there.
-        where: its path.
-        serves: what it is for, when proctor can do without it.
-        get: how to get it, when it is not there.
-    """
-
-    name: str
-    version: str | None
-    where: str | None = None
-    serves: str | None = None
-    get: str | None = None
-
-
-class Left(msgspec.Struct, frozen=True, kw_only=True):
-    """One process, control group or folder that was left behind.
-
-    Attributes:
-        what: its command, or its path.
-        cleaned: it is gone now; None when that was not asked for.
-    """
-
-    kind: Literal["process", "group", "folder"]
-    what: str
-    pid: int | None = None
-    cleaned: bool | None = None
-
-
-class Findings(msgspec.Struct, frozen=True, kw_only=True):
-    """What `proctor doctor --json` prints."""
-
-    schema: str
-    installed: tuple[Item, ...]
-    sandbox: str
-    limits: str
-    processes: tuple[Left, ...]
-    groups: tuple[Left, ...]
-    folders: tuple[Left, ...]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Look, clean if that was asked, and say both."""
-    installed = tuple(_installed())
+    theirs = wiring.environment()
+    agency, judge = _configured(theirs)
+    items = tuple(installed(theirs, agency=agency))
     # Processes first: a folder that one of them stands in is free only when it is gone.
     processes = tuple(_processes(clean_up=arguments.clean))
     groups = tuple(_groups(clean_up=arguments.clean))
@@ -97,8 +47,9 @@ def main(arguments: argparse.Namespace) -> int:
     stays = any(left.cleaned is False for left in (*processes, *groups, *folders))
     code = ExitCode.CANNOT if stays else ExitCode.OK
     found = Findings(
-        schema="proctor.doctor/1",
-        installed=installed,
+        installed=items,
+        providers=tuple(providers(theirs)),
+        judge=judge,
         sandbox=_sandbox(),
         limits=_limits(),
         processes=processes,
@@ -108,10 +59,14 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.json:
         write_json(found)
         return code
-    for line in table([_row(item) for item in installed]):
+    for line in table([_row(item) for item in items]):
+        print(line)
+    print()
+    for line in _models(found):
         print(line)
     print(f"sandbox: {clean(found.sandbox)}")
     print(f"limits: {found.limits}")
+    print(f'tab completion: eval "$(proctor completion {_shell(theirs)})"')
     print()
     for lefts in (processes, groups, folders):
         for left in lefts[:_MOST_LINES]:
@@ -122,56 +77,20 @@ def main(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _installed() -> Iterator[Item]:
-    yield Item(name="proctor", version=__version__, where=str(Path(__file__).resolve().parents[1]))
-    yield Item(name="python", version=platform.python_version(), where=sys.executable)
-    yield Item(name="system", version=f"{platform.system()} {platform.release()}", where=platform.machine())
-    for name, serves, get in _PROGRAMS:
-        path = shutil.which(name)
-        version = _version_of(path) if path else None
-        yield Item(name=name, version=version, where=path, serves=serves, get=None if path else get)
-    yield from _libraries()
-
-
-def _version_of(program: str) -> str:
-    """The first line that it says of its version, from its first digit on."""
-    try:
-        said = subprocess.run(
-            [program, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_VERSION_TIMEOUT_S,
-            check=False,
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return "does not say its version"
-    line = (said.splitlines() or [""])[0]
-    at = next((index for index, character in enumerate(line) if character.isdigit()), 0)
-    return line[at:].strip() or "does not say its version"
-
-
-def _libraries() -> Iterator[Item]:
-    """The libraries of proctor's own extras, as its package names them."""
-    from importlib import metadata
+def _configured(theirs: Mapping[str, str]) -> tuple[str, JudgeModel]:
+    """The command that compiles .agency files, and the model of judges, as the project says."""
+    from proctor.errors import UsageError
+    from proctor.loading import find_settings
 
     try:
-        required = metadata.requires("proctor") or []
-    except metadata.PackageNotFoundError:
-        return
-    for requirement in required:
-        needed, _, condition = requirement.partition(";")
-        extra = condition.partition("extra ==")[2].strip(" '\"")
-        if not extra or extra == "dev":
-            continue
-        name = needed.strip().rstrip("0123456789.,<>=!~ ")
-        try:
-            version = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            version = None
-        get = None if version else f"pip install 'proctor[{extra}]'"
-        yield Item(name=name, version=version, serves=f"the extra {extra!r}", get=get)
+        settings = find_settings(wiring.here())
+    except UsageError as error:
+        return "agency", unreadable_settings(error)
+    agency = theirs.get("PROCTOR_AGENCY_CMD") or settings.get("agency_cmd").value or "agency"
+    if model := theirs.get("PROCTOR_JUDGE_MODEL", "").strip():
+        return agency, judge_model(model, "PROCTOR_JUDGE_MODEL", theirs)
+    configured, origin = settings.get("judge_model")
+    return agency, judge_model(configured, origin if configured else None, theirs)
 
 
 def _processes(*, clean_up: bool) -> Iterator[Left]:
@@ -204,9 +123,8 @@ def _sandbox() -> str:
     from proctor.host.premises import Premises
     from proctor.host.sandbox import Bubblewrap, find_programs
     from proctor.host.sandbox_view import programs_of, view_of
-    from proctor.wiring import environment
 
-    theirs = environment()
+    theirs = wiring.environment()
     try:
         programs = find_programs(theirs.get("PATH"))
         view = view_of([], tools=programs_of(theirs), hidden=(), needed=(), home=None)
@@ -234,6 +152,30 @@ def _limits() -> str:
     missing = [name for name in names.values() if name not in held]
     lacking = f"; not {missing[0]}" if missing else ""
     return f"control groups hold {' and '.join(held)} of all processes of a trial together{lacking}"
+
+
+def _models(found: Findings) -> Iterator[str]:
+    """Whose models can be asked, whose cannot for want of a key, and which one judges ask."""
+    rows = [
+        (one.name, f"{one.key} is set" if one.key else "without a key", clean(one.host))
+        for one in found.providers
+        if one.is_ready
+    ]
+    yield "models can be asked of"
+    yield from (f"  {line}" for line in table(rows))
+    if missing := [
+        f"{one.name} ({(one.get or '').removeprefix('set ')})" for one in found.providers if not one.is_ready
+    ]:
+        yield f"  and, with a key, of {', '.join(missing)}"
+    judge = found.judge
+    named = f"{clean(judge.model)}, from {clean(judge.origin or '')}" if judge.model else ""
+    problem = clean(f"{judge.problem}: {judge.get}") if judge.problem else ""
+    yield f"judge model: {'; '.join(part for part in (named, problem) if part)}"
+
+
+def _shell(theirs: Mapping[str, str]) -> str:
+    name = Path(theirs.get("SHELL", "")).name
+    return name if name in ("zsh", "fish") else "bash"
 
 
 def _row(item: Item) -> tuple[str, str, str]:

@@ -31,6 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="a new file: .parquet, .csv or .jsonl",
     )
+    parser.add_argument(
+        "--for-spreadsheet",
+        action="store_true",
+        help="CSV for Excel and the like: no text is taken for a formula",
+    )
     parser.add_argument("--table", choices=TABLES, default="runs", help="what a row is (default: runs)")
 
 
@@ -40,10 +45,13 @@ def main(arguments: argparse.Namespace) -> int:
     from proctor.engine.exporting import exported
     from proctor.records.export import TABLES as COLUMNS
 
-    check_format(arguments.output)
+    check_format(arguments.output, for_spreadsheet=arguments.for_spreadsheet)
     check_writable(arguments.output)
     count = write_table(
-        exported(arguments.paths, arguments.table), COLUMNS[arguments.table], arguments.output
+        exported(arguments.paths, arguments.table),
+        COLUMNS[arguments.table],
+        arguments.output,
+        for_spreadsheet=arguments.for_spreadsheet,
     )
     print(f"{counted(count, 'row')} of {arguments.table}", file=sys.stderr)
     return 0

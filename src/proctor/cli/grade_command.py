@@ -6,7 +6,7 @@ graders that a suite has now.
 Examples:
   proctor grade runs/einstein
   proctor grade runs/einstein --json
-  proctor grade runs/einstein --suite evals/einstein --diff -o report.json
+  proctor grade runs/einstein --suite evals/einstein --diff -o report.html -o report.xml
   proctor grade runs/einstein --min-pass-rate 0.8 --baseline runs/main
   proctor grade runs/einstein --goal "Names the year 1879." --judge-model openai/gpt-5-mini --max-cost 0.50
 """
@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 from proctor.cli.arguments import add_paths, dollars, positive_int
 from proctor.cli.comparison_lines import decision_lines
 from proctor.cli.comparison_options import add_comparison_options, add_confidence, rules_of, share
-from proctor.cli.output import check_writable, clean, moved_lines, write_json
+from proctor.cli.output import clean, moved_lines, write_json
 from proctor.cli.progress import Progress
+from proctor.cli.report_files import add_output, check_files, write_files
 from proctor.cli.summary import grading_lines
 from proctor.errors import UsageError
 
@@ -55,9 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     judging.add_argument("--no-cache", action="store_true", help="ask anew what a judge has answered before")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, help="write the report as JSON into a file"
-    )
+    add_output(parser)
     parser.add_argument(
         "--diff", action="store_true", help="say which verdicts moved since the last round, and why"
     )
@@ -97,7 +96,7 @@ def main(arguments: argparse.Namespace) -> int:
     return grade_and_print(
         arguments.paths,
         as_json=arguments.json,
-        output=arguments.output,
+        outputs=arguments.output,
         parallel=arguments.parallel,
         suite=evaluation.load_suite(arguments.suite) if arguments.suite else None,
         goal=arguments.goal,
@@ -144,7 +143,7 @@ def grade_and_print(
     paths: Sequence[Path],
     *,
     as_json: bool,
-    output: Path | None = None,
+    outputs: Sequence[Path] = (),
     parallel: int | None = None,
     suite: Suite | None = None,
     goal: str | None = None,
@@ -155,13 +154,13 @@ def grade_and_print(
 ) -> int:
     """Grade what the paths name, print the report or hand it to `write`, and return the exit code.
 
+    outputs: files that the report is written into too, each in the form that its ending says.
     judged_by: adds the decision to the report.
     """
     from proctor import evaluation
     from proctor.cli.judging_lines import judging_lines
 
-    if output is not None:
-        check_writable(output)
+    check_files(outputs)
     progress = Progress(sys.stderr)
     report = evaluation.grade(
         *paths,
@@ -177,8 +176,7 @@ def grade_and_print(
     report = judged_by(report)
     for warning in report.warnings:
         progress.note(f"proctor: warning: {clean(warning)}")
-    if output is not None:
-        write_json(report, output)
+    write_files(report, outputs)
     if write is not None:
         write(report)
     elif as_json:

@@ -3,6 +3,7 @@
 Examples:
   proctor list runs/einstein
   proctor list runs --json
+  proctor list runs/einstein -o report.html
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 from proctor.cli.arguments import add_paths
 from proctor.cli.label_text import label_cells
 from proctor.cli.output import clean, ended, number, seconds, table, trace_cells, write_json
+from proctor.cli.report_files import add_output, check_files, write_files
 from proctor.cli.summary import summary_lines
 
 TRACE_COLUMNS = ("COST", "LLM", "TOOLS")
@@ -22,13 +24,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `proctor list` can be told."""
     add_paths(parser)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    add_output(parser)
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Read, and draw the table."""
     from proctor.engine.reporting import report_paths
 
+    check_files(arguments.output)
     report = report_paths(arguments.paths)
+    write_files(report, arguments.output)
     if arguments.json:
         write_json(report)
         return 0

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from proctor.errors import ProctorError
 
 COMMANDS = {
+    "init": "write a suite to begin with, which runs and grades as it stands",
     "run": "run an agent over a suite, and keep each run",
     "grade": "grade recorded runs with the graders that they hold",
     "compare": "say whether one group is better than another, worse, the same, or cannot be told",
     "judge": "ask a judge which of two groups is better, pair by pair",
     "list": "list recorded runs with their numbers",
     "show": "show one run: what went in, what came out, its grades",
+    "merge": "put groups together that are parts of one run, such as its shards",
     "add": "make runs from traces that other programs recorded",
     "export": "write recorded runs as a table: Parquet, CSV or JSONL",
     "label": "answer a checklist about recorded runs by hand",
@@ -37,7 +39,8 @@ COMMANDS = {
     "tests": "list the tests of a suite",
     "config": "show every setting, its value, and where it comes from",
     "doctor": "say what is installed, and find what killed runs left behind",
-    "schema": "print the JSON Schema of a suite, a test, a checklist, or the settings",
+    "schema": "print the JSON Schema of what you write, and of what is recorded or printed",
+    "completion": "print what makes a shell complete commands, test ids and tags",
 }
 """The command NAME is the module `NAME_command` of this package."""
 

@@ -5,6 +5,7 @@ Examples:
   proctor run --agent-cmd 'mytool --ask {input}' --suite evals/einstein --trials 3 -n 4
   proctor run agent.py --input "When was Einstein born?"
   proctor run agent.py --suite evals/einstein --out runs/einstein --resume --retry error,timeout
+  proctor run agent.py --suite evals/einstein --out runs/shard-2 --shard 2/3
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from proctor.cli.arguments import (
     add_agent_options,
     add_selection,
+    add_shard,
     agent_options,
     endings,
     positive_int,
@@ -28,7 +30,7 @@ from proctor.cli.budget_options import add_budgets, limits_of
 from proctor.cli.confinement import add_confinement, confinement_notes, confinement_of, resources_of
 from proctor.cli.output import clean, counted, money, write_json
 from proctor.cli.run_events import EventLines
-from proctor.cli.run_summary import summary_lines
+from proctor.cli.run_summary import empty_shard_lines, shard_line, summary_lines
 from proctor.cli.signals import cancel_on_signals
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_agent_options(parser)
     add_selection(parser, with_input=True)
+    add_shard(parser)
     parser.add_argument(
         "-o", "--out", metavar="GROUP", type=Path, help="the group's folder (default: runs/<date>-<random>)"
     )
@@ -112,6 +115,7 @@ def main(arguments: argparse.Namespace) -> int:
     """Run, say what was written where, and grade if that was asked."""
     from proctor import evaluation, wiring
     from proctor.errors import UsageError
+    from proctor.loading import shard_of
 
     if arguments.judge_model is not None and not arguments.grade:
         raise UsageError("--judge-model belongs to --grade", fix="Add --grade, or leave it away.")
@@ -142,11 +146,13 @@ def main(arguments: argparse.Namespace) -> int:
         )
     _warn(group.warnings, board)
     summary = group.summary
-    graded = arguments.grade and summary.stopped != "interrupted"
+    is_empty_shard = not shard_of(suite, options.shard).tests
+    graded = arguments.grade and summary.stopped != "interrupted" and not is_empty_shard
     if lines is not None:
         lines.summary(summary)
     else:
-        for line in summary_lines(group.path, summary, max_cost_usd=options.max_cost_usd, is_graded=graded):
+        told = summary_lines(group.path, summary, options, is_graded=graded)
+        for line in empty_shard_lines(group.path, options) if is_empty_shard else told:
             print(line)
     if not graded:
         return summary.exit_code
@@ -186,6 +192,7 @@ def _options(arguments: argparse.Namespace) -> RunOptions:
         max_cost_usd=arguments.max_cost,
         max_time_s=arguments.max_time,
         retries=arguments.retries,
+        shard=arguments.shard,
     )
 
 
@@ -225,6 +232,8 @@ def _telling(
         board.on_event(event)
         if lines is not None:
             lines.on_event(event)
+        if event.kind == "planned" and options.shard is not None:
+            board.note(shard_line(suite, options.shard))
         if event.kind == "planned" and event.planned:
             board.note(
                 f"{clean(agent.identity.label)} on {clean(suite.name)}: "
@@ -241,9 +250,11 @@ def _dry_run(arguments: argparse.Namespace, suite: Suite, agent: Agent, board: B
     """Check all that a run would check, and print the trials that it would start."""
     from proctor import evaluation
     from proctor.engine.planning import plan_trials
+    from proctor.loading import shard_of
 
     options = _options(arguments)
     premises = evaluation.premises_of(options, suite, agent, out=arguments.out)
+    whole, suite = suite, shard_of(suite, options.shard)
     try:
         agent.prepare([entry.test for entry in suite.tests], premises.surroundings)
         _warn(evaluation.check(suite, will_grade=arguments.grade).warnings, board)
@@ -254,6 +265,8 @@ def _dry_run(arguments: argparse.Namespace, suite: Suite, agent: Agent, board: B
     if arguments.json:
         write_json([trial.cell for trial in trials])
         return 0
+    if options.shard is not None:
+        board.note(shard_line(whole, options.shard))
     print(
         f"{agent.identity.kind} {clean(agent.identity.label)} on {clean(suite.name)}: {counted(len(trials), 'trial')}"
     )

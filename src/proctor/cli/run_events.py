@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from proctor.records.json_value import storable
+from proctor.records.run_events import (
+    Ended,
+    Graded,
+    NotOk,
+    Planned,
+    Progress,
+    RunEvent,
+    SaidFault,
+    Started,
+    Summary,
+)
 
 if TYPE_CHECKING:
     from proctor.cli.run_watch import View
     from proctor.engine.happenings import Event, RunSummary
     from proctor.records.fault import Fault
     from proctor.records.report import Report
-
-EVENT_SCHEMA: Final = "proctor.run-event/1"
 
 
 class EventLines:
@@ -38,82 +48,99 @@ class EventLines:
         """Say what has happened."""
         cell = event.cell
         if cell is None:
-            said: dict[str, Any] = {
-                "group": self._group,
-                "agent": self._agent,
-                "suite": self._suite,
-                "planned": event.planned,
-                "parallel": event.parallel,
-            }
+            self._write(
+                Planned(
+                    at=_now(),
+                    group=self._group,
+                    agent=self._agent,
+                    suite=self._suite,
+                    planned=event.planned,
+                    parallel=event.parallel,
+                )
+            )
+        elif event.kind in ("ended", "lost"):
+            self._write(
+                Ended(
+                    event=event.kind,
+                    at=_now(),
+                    run=cell.run_dir,
+                    test=cell.test,
+                    trial=cell.trial,
+                    attempt=event.attempt,
+                    ending=event.ending,
+                    reason=event.reason,
+                    fault=_fault(event.fault),
+                    duration_s=round(event.duration_s, 3),
+                    cost_usd=event.cost_usd,
+                    again_in_s=event.again_in_s,
+                )
+            )
         else:
-            said = {"run": cell.run_dir, "test": cell.test, "trial": cell.trial, "attempt": event.attempt}
-        if event.kind in ("ended", "lost"):
-            said |= {
-                "ending": event.ending,
-                "reason": event.reason,
-                "fault": _fault(event.fault),
-                "duration_s": round(event.duration_s, 3),
-                "cost_usd": event.cost_usd,
-                "again_in_s": event.again_in_s,
-            }
-        self._write(event.kind, said)
+            self._write(
+                Started(at=_now(), run=cell.run_dir, test=cell.test, trial=cell.trial, attempt=event.attempt)
+            )
 
     def on_minute(self, view: View) -> None:
         """Say that the run goes on."""
-        said = {
-            "planned": view.planned,
-            "done": view.done,
-            "running": view.running,
-            "endings": view.endings,
-            "elapsed_s": round(view.elapsed_s, 3),
-            "left_s": None if view.left_s is None else round(view.left_s, 3),
-            "cost_usd": view.cost_usd,
-        }
-        self._write("progress", said)
+        self._write(
+            Progress(
+                at=_now(),
+                planned=view.planned,
+                done=view.done,
+                running=view.running,
+                endings=view.endings,
+                elapsed_s=round(view.elapsed_s, 3),
+                left_s=None if view.left_s is None else round(view.left_s, 3),
+                cost_usd=view.cost_usd,
+            )
+        )
 
     def summary(self, summary: RunSummary) -> None:
         """Say what the run did: the last line, unless it is graded."""
-        self._write("summary", run_document(self._group, summary))
+        self._write(
+            Summary(
+                at=_now(),
+                group=self._group,
+                planned=summary.planned,
+                endings={ending.value: count for ending, count in summary.endings.items()},
+                not_ok=tuple(_not_ok(summary)),
+                stopped=summary.stopped,
+                not_started=summary.not_started,
+                repeated=summary.repeated,
+                cost=summary.cost,
+                exit_code=int(summary.exit_code),
+            )
+        )
 
     def report(self, report: Report) -> None:
         """Say what the grades come to: the last line of a run that is graded."""
-        self._write("report", {"report": report})
+        self._write(Graded(at=_now(), report=report))
 
-    def _write(self, event: str, said: dict[str, Any]) -> None:
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        line = msgspec.json.encode({"schema": EVENT_SCHEMA, "event": event, "at": at, **said})
+    def _write(self, event: RunEvent) -> None:
+        line = msgspec.json.encode(event)
         with self._lock:
             sys.stdout.buffer.write(line + b"\n")
             sys.stdout.buffer.flush()
 
 
-def run_document(group: str, summary: RunSummary) -> dict[str, Any]:
-    """What one invocation did."""
-    return {
-        "group": group,
-        "planned": summary.planned,
-        "endings": {ending.value: count for ending, count in summary.endings.items()},
-        "not_ok": [
-            {
-                "run": event.cell.run_dir,
-                "test": event.cell.test,
-                "trial": event.cell.trial,
-                "ending": event.ending,
-                "reason": event.reason,
-                "fault": _fault(event.fault),
-            }
-            for event in (*summary.not_ok, *summary.lost)
-            if event.cell is not None
-        ],
-        "stopped": summary.stopped,
-        "not_started": summary.not_started,
-        "repeated": summary.repeated,
-        "cost": summary.cost,
-        "exit_code": int(summary.exit_code),
-    }
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _fault(fault: Fault | None) -> dict[str, Any] | None:
+def _not_ok(summary: RunSummary) -> Iterator[NotOk]:
+    for event in (*summary.not_ok, *summary.lost):
+        if event.cell is not None:
+            yield NotOk(
+                run=event.cell.run_dir,
+                test=event.cell.test,
+                trial=event.cell.trial,
+                ending=event.ending,
+                reason=event.reason,
+                fault=_fault(event.fault),
+            )
+
+
+def _fault(fault: Fault | None) -> SaidFault | None:
     if fault is None:
         return None
-    return {"owner": fault.owner, "kind": fault.kind, "rule": fault.rule, "retry": fault.retry}
+    return SaidFault(owner=fault.owner, kind=fault.kind, rule=fault.rule, retry=fault.retry)

@@ -11,21 +11,41 @@ from proctor.records.run import Ending
 
 if TYPE_CHECKING:
     from proctor.engine.happenings import Event, RunSummary
+    from proctor.engine.planning import RunOptions
+    from proctor.records.run import Shard
+    from proctor.records.suite import Suite
 
 _LONGEST_REASON = 200
+_MERGE = "proctor merge SHARD... --out GROUP, when all shards are there; then grade that"
 
 
-def summary_lines(
-    path: Path, summary: RunSummary, *, max_cost_usd: float | None, is_graded: bool
-) -> Iterator[str]:
+def shard_line(suite: Suite, shard: Shard) -> str:
+    """Which part of the tests a run has: `shard 2/3: 4 of 12 tests`."""
+    from proctor.loading import shard_of
+
+    return f"shard {shard}: {len(shard_of(suite, shard).tests)} of {counted(len(suite.tests), 'test')}"
+
+
+def empty_shard_lines(path: Path, options: RunOptions) -> Iterator[str]:
+    """That a shard has no test, which is no failure and no success."""
+    yield (
+        f"shard {options.shard} has no test, since there are more shards than tests: nothing was run, and nothing "
+        f"is known"
+    )
+    yield f"runs: {clean(str(path))}"
+    yield f"next: {_MERGE}"
+
+
+def summary_lines(path: Path, summary: RunSummary, options: RunOptions, *, is_graded: bool) -> Iterator[str]:
     """How the trials ended, what they cost, and what to type next.
 
     Args:
         path: the group's folder.
         summary: of the run.
-        max_cost_usd: what they may cost together; None where nobody said.
+        options: how it was run.
         is_graded: the grades follow.
     """
+    max_cost_usd = options.max_cost_usd
     if not summary.planned:
         yield "nothing was left to run"
     else:
@@ -41,7 +61,7 @@ def summary_lines(
         yield f"the budget is used up; to go on: the same command with --resume --out {clean(str(path))}"
     yield f"runs: {clean(str(path))}"
     if not is_graded:
-        yield f"next: proctor grade {clean(str(path))}"
+        yield f"next: {_MERGE if options.shard is not None else f'proctor grade {clean(str(path))}'}"
 
 
 def _not_ok(event: Event) -> str:

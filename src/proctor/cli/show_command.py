@@ -10,9 +10,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec import UNSET
 
 from proctor.cli.isolation_text import isolation_lines
@@ -29,36 +28,15 @@ from proctor.cli.output import (
 from proctor.cli.record_text import change_lines, fault_lines
 from proctor.cli.trace_text import event_lines, model_lines, sums_line, trace_lines
 from proctor.host.tree import files_in
-from proctor.records.changes import Changes
 from proctor.records.json_value import text_of
-from proctor.records.report import RunReport
-from proctor.records.run import RunFacts
-from proctor.records.trace import Event, Metrics, Trace
+from proctor.records.shown import History, HistoryRound, ShowDocument, TraceDocument, Withdrawal
+from proctor.records.trace import Trace
 
 if TYPE_CHECKING:
     from proctor.stores.rundir import RunDir
 
 MOST_CHARACTERS = 4000
 MOST_FILES = 50
-
-
-class ShowDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What `proctor show --json` prints."""
-
-    schema: str = "proctor.show/1"
-    facts: RunFacts
-    output: Any
-    report: RunReport
-    events: tuple[Event, ...] = ()
-    at_least: Metrics | None = None
-    changes: Changes | None = None
-
-
-class TraceDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What `proctor show --trace --json` prints; `trace` is null for a run without one."""
-
-    schema: str = "proctor.trace/1"
-    trace: Trace | None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -122,37 +100,33 @@ def _history(run: RunDir, *, as_json: bool) -> int:
     annotations = run.annotations()
     in_force = round_in_force(annotations)
     withdrawn = {row.round_id: row for row in annotations.retractions}
-    rounds: list[dict[str, Any]] = []
+    rounds: list[HistoryRound] = []
     for one in all_rounds(annotations.scores):
         retraction = withdrawn.get(one.round_id)
         rounds.append(
-            {
-                "round": one.round_id,
-                "at": one.at,
-                "rows": len(one.rows),
-                "size": one.rows[0].round_size,
-                "in_force": in_force is not None and one.round_id == in_force.round_id,
-                "objective": fold(one.rows).objective if one.is_complete else None,
-                "annotators": sorted({row.annotator.id for row in one.rows}),
-                "withdrawn": None
+            HistoryRound(
+                round=one.round_id,
+                at=one.at,
+                rows=len(one.rows),
+                size=one.rows[0].round_size,
+                in_force=in_force is not None and one.round_id == in_force.round_id,
+                objective=fold(one.rows).objective if one.is_complete else None,
+                annotators=tuple(sorted({row.annotator.id for row in one.rows})),
+                withdrawn=None
                 if retraction is None
-                else {"by": retraction.annotator.id, "why": retraction.why},
-            }
+                else Withdrawal(by=retraction.annotator.id, why=retraction.why),
+            )
         )
     if as_json:
-        write_json({"schema": "proctor.history/1", "rounds": rounds, "unread_rows": annotations.unread})
+        write_json(History(rounds=tuple(rounds), unread_rows=annotations.unread))
         return 0
     for one in rounds:
-        state = (
-            "in force" if one["in_force"] else "complete" if one["rows"] == one["size"] else "not complete"
-        )
-        print(
-            f"{one['round']}  {one['at']}  {one['rows']}/{one['size']} rows  {number(one['objective'])}  {state}"
-        )
-        for annotator in one["annotators"]:
+        state = "in force" if one.in_force else "complete" if one.rows == one.size else "not complete"
+        print(f"{one.round}  {one.at}  {one.rows}/{one.size} rows  {number(one.objective)}  {state}")
+        for annotator in one.annotators:
             print(f"  {clean(annotator)}")
-        if one["withdrawn"]:
-            print(f"  withdrawn by {clean(one['withdrawn']['by'])}: {clean(one['withdrawn']['why'])}")
+        if one.withdrawn is not None:
+            print(f"  withdrawn by {clean(one.withdrawn.by)}: {clean(one.withdrawn.why)}")
     print(f"{counted(len(rounds), 'round')}; {annotations.unread} rows not understood")
     return 0
 

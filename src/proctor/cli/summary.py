@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from proctor.cli.figure_lines import group_lines, reliability_lines, report_lines
-from proctor.cli.output import clean, counted, ended, grade_lines, label_summary, labels_line, number, shorten
-from proctor.records.fault import Owner
-from proctor.records.report import GroupReport, Report, RunReport
+from proctor.cli.output import clean, counted, ended, grade_lines, number, shorten
+from proctor.records.report import Report, RunReport
+from proctor.reports.phrases import counts_of, label_summary, labels_of
 
 
 def grading_lines(report: Report) -> Iterable[str]:
@@ -25,10 +25,10 @@ def summary_lines(report: Report) -> Iterable[str]:
     for group in report.groups:
         label = f"{clean(group.path)}  " if len(report.groups) > 1 else ""
         yield from (f"{label}{line}" for line in group_lines(group))
-        yield f"{label}{_counts(group)}"
+        yield f"{label}{counts_of(group)}"
         yield from (f"{label}{line}" for line in reliability_lines(group.figures))
         if group.labels is not None:
-            yield f"{label}{labels_line(group.labels, group.planned)}"
+            yield f"{label}{labels_of(group.labels, group.planned)}"
         if group.set_aside:
             yield (
                 f"{label}{counted(len(group.set_aside), 'further attempt')} set aside: "
@@ -61,18 +61,3 @@ def _graded_run(run: RunReport) -> Iterable[str]:
     yield from grade_lines(run.grades)
     if run.labels:
         yield f"    {label_summary(run)}"
-
-
-def _counts(group: GroupReport) -> str:
-    return (
-        f"planned {group.planned} = graded {group.graded} + inconclusive {group.inconclusive} + "
-        f"errored {group.errored} + harness failures {group.harness_failures}{_owners(group)} + "
-        f"interrupted {group.interrupted}"
-    )
-
-
-def _owners(group: GroupReport) -> str:
-    """Whose fault the failures are, where that is not all proctor's or the machine's."""
-    if set(group.owners) <= {Owner.HARNESS}:
-        return ""
-    return f" ({', '.join(f'{owner.value} {group.owners[owner]}' for owner in sorted(group.owners))})"

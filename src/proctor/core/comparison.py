@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
+from typing import get_args
 
 import msgspec
 
@@ -12,6 +13,7 @@ from proctor.core import paired
 from proctor.core.facets import FacetValues, match
 from proctor.core.figures import objectives_of, passes_of, says_something
 from proctor.core.spending import changes
+from proctor.errors import UsageError
 from proctor.records.comparison import (
     REQUIRED,
     Contrast,
@@ -54,6 +56,45 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     margin: float = 0.02
     correction: Correction = "holm"
     required: tuple[Facet, ...] = REQUIRED
+
+
+def rules(
+    *,
+    margin: float,
+    confidence: float,
+    correction: Correction,
+    require: Sequence[str] = (),
+    allow: Sequence[str] = (),
+) -> Rules:
+    """The rules in a user's words: how sure an interval must be, and the facets named.
+
+    Raises:
+        UsageError: there is no such facet or correction, a number is out of its range, or a facet is required and
+            allowed.
+    """
+    names = [facet.value for facet in Facet]
+    for name in (*require, *allow):
+        if name not in names:
+            raise UsageError(f"there is no facet {name!r}", fix=f"Name one of {', '.join(names)}.")
+    if both := sorted({*require} & {*allow}):
+        raise UsageError(
+            f"{both[0]!r} must be equal and may differ", fix="Leave away `require` or `allow` for it."
+        )
+    if correction not in get_args(Correction):
+        raise UsageError(f"there is no correction {correction!r}", fix="Name holm or bh.")
+    if not 0 <= margin <= 1:
+        raise UsageError(f"the margin is {margin!r}, no number from 0 to 1", fix="A common one is 0.02.")
+    if not 0.5 < confidence < 1:
+        raise UsageError(
+            f"the confidence is {confidence!r}, no number between 0.5 and 1", fix="A common one is 0.95."
+        )
+    wanted = {*REQUIRED, *map(Facet, require)} - {*map(Facet, allow)}
+    return Rules(
+        alpha=round(1 - confidence, 12),
+        margin=margin,
+        correction=correction,
+        required=tuple(facet for facet in Facet if facet in wanted),
+    )
 
 
 class _Pair(msgspec.Struct, frozen=True):
@@ -267,7 +308,13 @@ def _enough(
         return max(1, paired.agreeing_tests(value, rules.margin, rules.alpha) - n), None
     if wanted <= 0:
         return None, None
-    more = max(1, math.ceil(sd * sd / wanted) - n)
+    enough = math.ceil(sd * sd / wanted)
+    if abs(value) >= rules.margin:
+        # However clear, too few tests that differ leave chance too likely: as many as if all of these agreed.
+        differing = sum(statistics.fmean(base) != statistics.fmean(candidate) for base, candidate in both)
+        fewest = paired.agreeing_tests(value, rules.margin, rules.alpha)
+        enough = max(enough, math.ceil(fewest * n / differing))
+    more = max(1, enough - n)
     if any(len(one) < 2 for pair in both for one in pair):
         return more, None
     within = statistics.fmean(

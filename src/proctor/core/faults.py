@@ -178,6 +178,19 @@ class FaultRule(msgspec.Struct, frozen=True, kw_only=True):
         return all(wanted is None or _holds(end.tail(stream), wanted) for stream, wanted in texts)
 
 
+class FaultTable(msgspec.Struct, frozen=True, kw_only=True):
+    """What `proctor config --faults --json` prints.
+
+    Attributes:
+        rules: those of the settings, which come first.
+        table: what holds where no rule does.
+    """
+
+    schema: str = "proctor.faults/1"
+    rules: tuple[FaultRule, ...]
+    table: tuple[FaultRow, ...]
+
+
 class End(msgspec.Struct, frozen=True, kw_only=True):
     """How a trial ended, as far as it decides whose fault that is.
 

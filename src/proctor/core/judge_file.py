@@ -28,8 +28,8 @@ PLACEHOLDERS: Final = ("goal", "output", "expected", "input", "files", "tool_cal
 SHOWS_WORK: Final = frozenset({"output", "files", "tool_calls"})
 """Placeholders of which a prompt needs at least one: a judge that sees nothing judges nothing."""
 
-FIELDS: Final = ("scale", "choices", "model", "temperature", "max_tokens", "timeout", "settings")
-"""What front matter may say."""
+FIELDS: Final = ("scale", "choices", "model", "temperature", "max_tokens", "timeout", "settings", "$schema")
+"""What front matter may say; `$schema` is read by editors alone."""
 
 MAX_TOKENS: Final = 2048
 TIMEOUT_S: Final = 60.0

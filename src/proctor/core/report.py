@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
 from proctor.core.attempts import tell_apart
 from proctor.core.evidence import failure_of
-from proctor.core.faults import row_of
+from proctor.core.faults import Count, row_of
 from proctor.core.figures import by_test, figures_of, pooled
 from proctor.core.label_report import label_lines, mean_label, sum_labels
 from proctor.core.noise import noise_of
@@ -175,7 +176,7 @@ def report_group(path: str, runs: Iterable[RunReport]) -> GroupReport:
     attempts = tell_apart(runs)
     members = attempts.in_force
     figures = figures_of(members)
-    states = [_state(run) for run in members]
+    states = [state_of(run) for run in members]
     group = GroupReport(
         path=path,
         n=figures.objective.tests,
@@ -242,7 +243,7 @@ def exit_code_of_grading(whole: Report) -> ExitCode:
 
 
 def _exit_code(run: RunReport) -> ExitCode:
-    state = _state(run)
+    state = state_of(run)
     if state == "errored":
         return ExitCode.GATE_FAILED if run.has_gate else ExitCode.AGENT_FAILED
     if run.has_gate and run.gates_passed is False:
@@ -252,7 +253,8 @@ def _exit_code(run: RunReport) -> ExitCode:
     return ExitCode.OK
 
 
-def _state(run: RunReport) -> str:
+def state_of(run: RunReport) -> Count | Literal["inconclusive"]:
+    """The one state that a run counts in; of a group they add up to what was planned."""
     counted = row_of(run.ending, run.fault.kind if run.fault else None).counted
     return "inconclusive" if counted == "graded" and run.objective is None else counted
 

@@ -31,7 +31,7 @@ from proctor.records.run import GROUP_SCHEMA, Ending, GroupPlan, RunFacts
 from proctor.records.trace import Trace
 from proctor.stores.group import GroupDir
 
-__all__ = ["Event", "RunSummary", "Work", "begin", "execute"]
+__all__ = ["Event", "RunSummary", "Work", "begin", "execute", "keep", "plan_of", "run_trials"]
 
 _LONGEST_REASON = 1_000
 
@@ -42,20 +42,30 @@ def begin(work: Work, group: GroupDir) -> None:
     Raises:
         StoreError: it cannot be written.
     """
+    group.write_plan(plan_of(work, group=uuid.uuid4().hex, created_at=now()))
+
+
+def plan_of(work: Work, *, group: str, created_at: str) -> GroupPlan:
+    """The plan of a group that is to hold all trials of the work.
+
+    Args:
+        work: what is to be run.
+        group: the group's id.
+        created_at: ISO 8601, UTC.
+    """
     options = work.options
-    group.write_plan(
-        GroupPlan(
-            schema=GROUP_SCHEMA,
-            group=uuid.uuid4().hex,
-            created_at=now(),
-            agent=work.agent.identity,
-            suite=work.suite_ref,
-            limits=msgspec.structs.replace(
-                options.limits, timeout_s=options.timeout_s or options.default_timeout_s
-            ),
-            platform=work.platform,
-            cells=tuple(trial.cell for trial in work.trials),
-        )
+    return GroupPlan(
+        schema=GROUP_SCHEMA,
+        group=group,
+        created_at=created_at,
+        agent=work.agent.identity,
+        suite=work.suite_ref,
+        limits=msgspec.structs.replace(
+            options.limits, timeout_s=options.timeout_s or options.default_timeout_s
+        ),
+        platform=work.platform,
+        cells=tuple(trial.cell for trial in work.trials),
+        shard=work.shard,
     )
 
 
@@ -74,6 +84,18 @@ def execute(work: Work, group: GroupDir, cancel: Cancel, on_event: Callable[[Eve
         StoreError: the group cannot be written.
         SuiteError: a file changed since the suite was checked.
     """
+    keep(work, group)
+    with reaper_watching():
+        return run_trials(work, group, cancel, on_event)
+
+
+def keep(work: Work, group: GroupDir) -> None:
+    """Put into the group what its runs share: graders, fixtures and held-out files that graders read, artifacts.
+
+    Raises:
+        StoreError: the group cannot be written.
+        SuiteError: a file changed since the suite was checked.
+    """
     for taken in work.checked.snapshots:
         group.keep_graders(taken.ref, taken.archive)
     for entry in work.suite.tests:
@@ -81,8 +103,11 @@ def execute(work: Work, group: GroupDir, cancel: Cancel, on_event: Callable[[Eve
             group.keep_tree(plan)
         if (artifact := work.artifact_of(entry.test)) is not None:
             group.keep_tree(artifact)
-    with reaper_watching():
-        return _Desk(work, group, cancel, on_event).run_all()
+
+
+def run_trials(work: Work, group: GroupDir, cancel: Cancel, on_event: Callable[[Event], None]) -> RunSummary:
+    """Run each trial as `execute` does, in a group that has everything already that `keep` puts into it."""
+    return _Desk(work, group, cancel, on_event).run_all()
 
 
 class _Desk:

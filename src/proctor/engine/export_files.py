@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from proctor.core.formulas import guarded
 from proctor.errors import UsageError
 from proctor.records.export import Column, Kind, Record
 
@@ -20,30 +21,48 @@ BATCH: Final = 1000
 ARROW_TYPES: dict[Kind, str] = {"text": "string", "integer": "int64", "number": "float64", "boolean": "bool_"}
 
 
-def check_format(target: Path) -> None:
+def check_format(target: Path, *, for_spreadsheet: bool = False) -> None:
     """Find out before the work whether a file of this name can be made.
 
     Raises:
-        UsageError: its ending names no known format, or a library is missing.
+        UsageError: its ending names no known format, or none for spreadsheets, or a library is missing.
     """
     if target.suffix not in WRITERS:
         raise UsageError(
             f"{target.name!r} ends in no known format", fix="End its name in .parquet, .csv or .jsonl."
         )
+    if for_spreadsheet and target.suffix != ".csv":
+        raise UsageError(
+            f"{target.name!r} is no CSV file, and only in those do spreadsheets take text for formulas",
+            fix="End its name in .csv, or leave out --for-spreadsheet.",
+        )
     if target.suffix == ".parquet":
         _arrow("pyarrow")
 
 
-def write_table(rows: Iterable[Record], columns: Sequence[Column], target: Path) -> int:
+def write_table(
+    rows: Iterable[Record], columns: Sequence[Column], target: Path, *, for_spreadsheet: bool = False
+) -> int:
     """Write all rows into a file, whose ending says how, and return their number.
+
+    Args:
+        rows: what is written, with a value for each column.
+        columns: the columns, in their order.
+        target: the file; it is replaced when it is there.
+        for_spreadsheet: CSV that is opened by people: no text is computed (`guarded`), and a mark at its
+            beginning says that it is UTF-8. Programs read the texts with that apostrophe.
 
     Raises:
         UsageError: the file cannot be written, its ending is not known, or a library is missing.
     """
-    check_format(target)
+    check_format(target, for_spreadsheet=for_spreadsheet)
     temporary = target.with_name(f".{target.name}.part")
     try:
-        count = WRITERS[target.suffix](_batches(rows), columns, temporary)
+        batches = _batches(rows)
+        if for_spreadsheet:
+            count = _csv(map(_guarded, batches), columns, temporary, encoding="utf-8-sig")
+        else:
+            count = WRITERS[target.suffix](batches, columns, temporary)
         temporary.replace(target)
     except OSError as error:
         raise UsageError(
@@ -60,9 +79,18 @@ def _batches(rows: Iterable[Record]) -> Iterator[list[Record]]:
         yield batch
 
 
-def _csv(batches: Iterable[list[Record]], columns: Sequence[Column], target: Path) -> int:
+def _guarded(batch: list[Record]) -> list[Record]:
+    return [
+        {name: guarded(value) if isinstance(value, str) else value for name, value in row.items()}
+        for row in batch
+    ]
+
+
+def _csv(
+    batches: Iterable[list[Record]], columns: Sequence[Column], target: Path, *, encoding: str = "utf-8"
+) -> int:
     count = 0
-    with target.open("w", encoding="utf-8", newline="") as file:
+    with target.open("w", encoding=encoding, newline="") as file:
         writer = csv.DictWriter(file, [column.name for column in columns])
         writer.writeheader()
         for batch in batches:

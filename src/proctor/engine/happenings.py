@@ -11,9 +11,8 @@ from proctor.core.faults import row_of
 from proctor.records.exits import ExitCode
 from proctor.records.fault import Fault, Owner
 from proctor.records.run import Cell, Ending
+from proctor.records.run_events import Cost, Stop
 
-Stop: TypeAlias = Literal["interrupted", "max-cost", "max-time", "max-failures"]
-"""Why trials that were planned were not started."""
 State: TypeAlias = Literal["preparing", "running", "recording"]
 """What is being done for a trial."""
 
@@ -64,20 +63,6 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     cost_usd: float | None = None
     again_in_s: float | None = None
     seen: Callable[[], Seen] | None = None
-
-
-class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """What trials cost together.
-
-    Attributes:
-        known_usd: of those whose cost is known, and of others as far as it is, in US dollars.
-        known: number of trials whose cost is known.
-        unknown: number of trials whose cost is not known; they count for nothing in `known_usd`.
-    """
-
-    known_usd: float = 0.0
-    known: int = 0
-    unknown: int = 0
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):

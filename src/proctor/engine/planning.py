@@ -9,10 +9,11 @@ import msgspec
 
 from proctor.core.attempts import tell_apart
 from proctor.core.faults import FaultRule, row_of
+from proctor.core.sharding import split_faults
 from proctor.errors import Fault, UsageError
 from proctor.host.confinement import Confinement
 from proctor.records.report import RunReport
-from proctor.records.run import AgentIdentity, Cell, Ending, GroupPlan, Limits
+from proctor.records.run import AgentIdentity, Cell, Ending, GroupPlan, Limits, Shard, ShardPlan
 from proctor.records.suite import Suite, SuiteTest
 
 DEFAULT_TIMEOUT_S = 60.0
@@ -42,6 +43,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         faults: rules of the project that come before the table of faults.
         environment: the operator's, of which agents get a part.
         confinement: what agents are kept apart from.
+        shard: which part of the tests is run; None for all of them.
     """
 
     trials: int | None = None
@@ -58,6 +60,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     faults: tuple[FaultRule, ...] = ()
     environment: Mapping[str, str] = {}
     confinement: Confinement = Confinement()
+    shard: Shard | None = None
 
 
 class PlannedTrial(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,6 +134,7 @@ def plan_resumption(
     agent: AgentIdentity,
     retry: Collection[Ending] = (),
     supersede: bool = False,
+    shard: ShardPlan | None = None,
 ) -> Resumption:
     """What is left of a plan: trials without a run, those that say nothing about the agent, and those to retry.
 
@@ -144,11 +148,14 @@ def plan_resumption(
         agent: as it is now.
         retry: endings of the agent that are run again.
         supersede: such a retry then counts instead of what it repeats.
+        shard: which part of the plan `trials` are; None for all of it.
 
     Raises:
         UsageError: the suite or the agent is not the one that the group was begun with; holds every difference.
     """
-    faults = [*_differences(trials, plan), *_other_agent(agent, plan)]
+    split = split_faults(shard, plan.shard)
+    # Of another shard every trial would be another one: that it is another shard says it all.
+    faults = [*(split or _differences(trials, plan)), *_other_agent(agent, plan)]
     if faults:
         raise UsageError.of(faults)
     members = tuple(runs)

@@ -114,7 +114,7 @@ class Recorder:
             isolation=work.premises.told,
             platform=work.platform,
             workdir=place is not None,
-            parallel=work.options.parallel,
+            parallel=work.options.parallel * work.processes,
             has_gate=mine.has_gate,
         )
 

@@ -30,8 +30,9 @@ def report_paths(paths: Iterable[Path]) -> Report:
 
 def report_found(groups: Iterable[FoundGroup], warnings: Iterable[str] = ()) -> Report:
     """The report of groups that were found; `warnings` are passed on with those that reading them gives."""
-    read = [_group(found) for found in groups]
-    return report(read, [*warnings, *_warnings(read)])
+    members = tuple(groups)
+    read = [_group(found) for found in members]
+    return report(read, [*warnings, *_warnings(read), *_shards(members)])
 
 
 class GroupChecklists:
@@ -100,6 +101,18 @@ def _runs(found: FoundGroup) -> Iterator[RunReport]:
         yield read
     if found.is_group and (plan := GroupDir(found.path).plan()) is not None:
         yield from (never_ended(cell) for cell in plan.cells if (cell.test, cell.trial) not in there)
+
+
+def _shards(groups: Iterable[FoundGroup]) -> Iterator[str]:
+    """Of each group that is a part of a plan, that it is not the whole."""
+    for found in groups:
+        plan = GroupDir(found.path).plan() if found.is_group else None
+        if plan is not None and plan.shard is not None:
+            here, whole = ({cell.test for cell in cells} for cells in (plan.cells, plan.shard.whole))
+            yield (
+                f"{storable(str(found.path))} is shard {plan.shard.shard}: it has {len(here)} of the {len(whole)} "
+                f"tests of its plan, and says nothing about the others; `proctor merge` puts shards together"
+            )
 
 
 def _warnings(groups: Iterable[GroupReport]) -> Iterator[str]:

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from proctor.engine.planning import PlannedTrial, RunOptions
+from proctor.engine.planning import PlannedTrial, RunOptions, plan_trials
 from proctor.engine.preflight import Checked
 from proctor.host.premises import Premises
 from proctor.host.seed import SeedPlan
 from proctor.ports import Agent
 from proctor.records.json_value import storable
-from proctor.records.run import Ending, Platform, SuiteRef
+from proctor.records.run import Ending, Platform, ShardPlan, SuiteRef
 from proctor.records.suite import Suite, Test
 
 
@@ -29,6 +29,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
         platform: what it runs on.
         trials: those to run.
         earlier: how the trials ended that need not be run again.
+        whole: where a shard of the plan is run, the suite with the tests of all shards.
+        processes: how many processes run trials of the group at the same time.
     """
 
     suite: Suite
@@ -39,6 +41,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     platform: Platform
     trials: tuple[PlannedTrial, ...]
     earlier: tuple[Ending, ...] = ()
+    whole: Suite | None = None
+    processes: int = 1
 
     def artifact_of(self, test: Test) -> SeedPlan | None:
         """The files that the agent carries to be tested, in a trial of this test; None for most kinds of agent."""
@@ -47,8 +51,18 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def suite_ref(self) -> SuiteRef:
-        """The suite, as each run names it."""
-        return SuiteRef(name=storable(self.suite.name), digest=self.suite.digest, commit=self.suite.commit)
+        """The suite, as each run names it; a shard names the whole."""
+        suite = self.whole or self.suite
+        return SuiteRef(name=storable(suite.name), digest=suite.digest, commit=suite.commit)
+
+    @property
+    def shard(self) -> ShardPlan | None:
+        """Which part of the plan is run, and what the whole is; None where that is all of it."""
+        shard = self.options.shard
+        if shard is None:
+            return None
+        whole = plan_trials(self.whole or self.suite, self.options)
+        return ShardPlan(number=shard.number, of=shard.of, whole=tuple(trial.cell for trial in whole))
 
 
 def now() -> str:

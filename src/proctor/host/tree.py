@@ -19,6 +19,32 @@ LONGEST_PATH: Final = 3_000
 """Bytes of a path below a folder that is moved: Linux takes 4,096 in all, of which a group's own path has some."""
 
 
+class Shared:
+    """Which files of a copy are those that have several names in what is copied."""
+
+    def __init__(self) -> None:
+        self._copies: dict[tuple[int, int], Path] = {}
+
+    def link(self, source: os.DirEntry[str], target: Path) -> bool:
+        """Make `target` another name of the copy that there is of `source`; False when it is to be copied."""
+        status = source.stat(follow_symlinks=False)
+        if status.st_nlink == 1:
+            return False
+        copy = self._copies.setdefault((status.st_dev, status.st_ino), target)
+        if copy is target:
+            return False
+        try:
+            target.hardlink_to(copy)
+        except OSError:
+            return False
+        return True
+
+    def note(self, source: Path, copy: Path) -> None:
+        """What is in the file `source` is in `copy` already."""
+        status = source.stat()
+        self._copies[status.st_dev, status.st_ino] = copy
+
+
 def kind_of(mode: int) -> str:
     """What a special file is called; empty for regular files, folders and symbolic links."""
     kinds = {stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFBLK: "device", stat.S_IFCHR: "device"}
@@ -54,15 +80,22 @@ def move_tree(src: Path, dst: Path) -> list[str]:
     return skipped
 
 
-def copy_tree(src: Path, dst: Path) -> list[str]:
+def copy_tree(src: Path, dst: Path, shared: Shared | None = None) -> list[str]:
     """Copy the folder `src` to `dst`, which does not exist: links stay links, special files are left out.
+
+    Args:
+        src: the folder.
+        dst: its copy.
+        shared: with it, files that are one file under several names are one in the copy too, also over several calls
+            with the same `shared`; and a file that its owner has closed to themselves is copied as closed as it is,
+            and `src` is not changed.
 
     Returns what was left out, sorted, as `move_tree` does.
 
     Raises:
         OSError: the target cannot be written.
     """
-    return sorted(_copy_folder(src, dst))
+    return sorted(_copy_folder(src, dst, shared))
 
 
 def files_in(folder: Path) -> Iterator[str]:
@@ -147,7 +180,7 @@ def _drop_special_files(root: Path) -> Iterator[str]:
                 yield f"{name} ({kind})"
 
 
-def _copy_folder(src: Path, dst: Path) -> Iterator[str]:
+def _copy_folder(src: Path, dst: Path, shared: Shared | None = None) -> Iterator[str]:
     made, waiting = list[str](), [""]
     while waiting:
         inside = waiting.pop()
@@ -162,7 +195,8 @@ def _copy_folder(src: Path, dst: Path) -> Iterator[str]:
             elif _is_folder(entry):
                 waiting.append(f"{name}/")
             elif entry.is_file(follow_symlinks=False):
-                yield from _copy_file(Path(entry.path), dst / name, name)
+                if shared is None or not shared.link(entry, dst / name):
+                    yield from _copy_file(Path(entry.path), dst / name, name, is_left=shared is not None)
             else:
                 yield f"{name} ({kind_of(entry.stat(follow_symlinks=False).st_mode)})"
     # What is in a folder changes its time, and a folder may be closed to further files.
@@ -170,15 +204,22 @@ def _copy_folder(src: Path, dst: Path) -> Iterator[str]:
         shutil.copystat(src / inside, dst / inside)
 
 
-def _copy_file(src: Path, dst: Path, name: str) -> Iterator[str]:
+def _copy_file(src: Path, dst: Path, name: str, *, is_left: bool = False) -> Iterator[str]:
+    """Copy one file. is_left: one that must be opened for its owner first is closed again afterwards."""
+    closed = None
     if not os.access(src, os.R_OK):
         with suppress(OSError):
-            src.chmod(src.stat().st_mode | stat.S_IRUSR)
+            mode = src.stat().st_mode
+            src.chmod(mode | stat.S_IRUSR)
+            closed = mode
     try:
         source = src.open("rb")
     except PermissionError:
         yield f"{name} (unreadable)"
         return
+    finally:
+        if closed is not None and is_left:
+            src.chmod(closed)
     with source, dst.open("xb") as target:
         _copy_content(source.fileno(), target.fileno())
     shutil.copystat(src, dst)

@@ -13,7 +13,7 @@ from proctor.loading.check import checked, object_at
 from proctor.loading.disk import is_file
 from proctor.loading.documents import OBJECT_ENDINGS, ReadDocument, read_document
 from proctor.loading.faults import AtLine, Faults, Spot, shown
-from proctor.loading.fields import TEXT, Field
+from proctor.loading.fields import OWN_SCHEMA, TEXT, Field
 from proctor.loading.json_types import is_object
 from proctor.records.checklist import Definition, Question
 from proctor.records.json_value import Json
@@ -63,7 +63,7 @@ QUESTION_FIELDS = (
 )
 
 CHECKLIST_FIELDS = (
-    Field("$schema", {"type": "string"}, "the address of a JSON Schema", '"..."', "Read by editors alone."),
+    OWN_SCHEMA,
     Field("name", TEXT, "text, not empty", '"helpfulness"', "What the checklist is called.", True),
     Field("checklistId", TEXT, "the id that proctor gave", '"cl_x4k2h7p0aw"', "Given by proctor."),
     Field(

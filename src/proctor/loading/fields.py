@@ -57,6 +57,11 @@ VARIABLES: dict[str, Json] = {
     "items": {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"},
 }
 
+OWN_SCHEMA = Field(
+    "$schema", {"type": "string"}, "the address of a JSON Schema", '"..."', "Read by editors alone."
+)
+"""Every file that people write may name its schema."""
+
 FIXTURE_FIELDS = (
     Field(
         "path", TEXT, "the path of a folder, or a git source", '"files"', "The folder, or a git source.", True
@@ -128,7 +133,7 @@ TEST_FIELDS = (
 DEFAULT_FIELDS = (GRADERS, TIMEOUT, TRIALS_FIELD, TAGS)
 
 SUITE_FIELDS = (
-    Field("$schema", {"type": "string"}, "the address of a JSON Schema", '"..."', "Read by editors alone."),
+    OWN_SCHEMA,
     Field(
         "name",
         TEXT,

@@ -134,13 +134,25 @@ def positions(text: str, *, depth: int | None = None) -> Positions:
 
 def _fault_of(error: json.JSONDecodeError) -> TextError:
     what, fix = _in_our_words(error)
-    return TextError(what, fix, line=error.lineno, column=error.colno)
+    at = _place_of(error)
+    before = error.doc[:at]
+    return TextError(what, fix, line=before.count("\n") + 1, column=at - before.rfind("\n"))
+
+
+def _place_of(error: json.JSONDecodeError) -> int:
+    """Where it went wrong: of a comma too many the comma itself, as Python 3.13 has it, not what follows it."""
+    before = error.doc[: error.pos].rstrip()
+    return len(before) - 1 if _has_comma_too_many(error) and before.endswith(",") else error.pos
+
+
+def _has_comma_too_many(error: json.JSONDecodeError) -> bool:
+    before, rest = error.doc[: error.pos].rstrip(), error.doc[error.pos :].lstrip()
+    return (before.endswith(",") and rest[:1] in ("}", "]")) or "trailing comma" in error.msg
 
 
 def _in_our_words(error: json.JSONDecodeError) -> tuple[str, str]:
     text, at = error.doc, error.pos
     rest = text[at:].lstrip()
-    before = text[:at].rstrip()
     found = _word(rest)
     if not rest:
         return (
@@ -166,7 +178,7 @@ def _in_our_words(error: json.JSONDecodeError) -> tuple[str, str]:
             "There is a comment, and JSON has none.",
             "Take it out, or keep the suite as YAML, which has them.",
         )
-    if (before.endswith(",") and rest[0] in "}]") or "trailing comma" in error.msg:
+    if _has_comma_too_many(error):
         return "A comma stands before the end of a list or an object.", "Take the last comma away."
     if found in _ELSEWHERE:
         return f"There is the word {found}, which JSON does not have.", f"Write {_ELSEWHERE[found]}."

@@ -12,6 +12,7 @@ import msgspec
 from proctor.errors import UsageError, did_you_mean
 from proctor.loading.faults import listed
 from proctor.loading.ids import normal
+from proctor.records.run import Shard
 from proctor.records.suite import Suite, SuiteTest
 from proctor.records.suite_codes import SuiteCode
 
@@ -91,6 +92,18 @@ def select_host(suite: Suite, host: str | None) -> Suite:
             where=suite.name,
         )
     return msgspec.structs.replace(suite, tests=chosen)
+
+
+def shard_of(suite: Suite, shard: Shard | None) -> Suite:
+    """The suite with the tests of one shard, in their order; all of them where `shard` is None.
+
+    Test k of n shards goes to shard ((k - 1) mod n) + 1. That depends on the selection and its order alone, so every
+    machine that loads the same suite splits it in the same way; all trials of a test are in one shard; two shards
+    differ by one test at most. A shard has no test where there are more shards than tests.
+    """
+    if shard is None:
+        return suite
+    return msgspec.structs.replace(suite, tests=suite.tests[shard.number - 1 :: shard.of])
 
 
 def tag_vocabulary(suite: Suite) -> tuple[str, ...]:

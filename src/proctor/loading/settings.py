@@ -14,6 +14,7 @@ from proctor.loading.check import checked
 from proctor.loading.documents import note_text_error, text_of_bytes
 from proctor.loading.fault_rules import note_wrong_rules
 from proctor.loading.faults import Faults, FieldPath, Spot
+from proctor.loading.fields import OWN_SCHEMA
 from proctor.loading.json_text import TextError
 from proctor.loading.json_types import is_object
 from proctor.loading.secrets import note_secrets
@@ -155,7 +156,9 @@ def _read(file: Path, base: Path) -> Settings | None:
         return None
     document = _TomlDocument(label, text, () if file.name == "proctor.toml" else _TABLE)
     spot = Spot(document)
-    good = checked(table, [setting.field for setting in SETTINGS], spot, faults, of="the settings")
+    fields = (*(setting.field for setting in SETTINGS), OWN_SCHEMA)
+    good = checked(table, fields, spot, faults, of="the settings")
+    good.pop(OWN_SCHEMA.name, None)
     note_wrong_rules(good.get("faults"), spot.at("faults"), faults)
     note_secrets(table, spot, faults, named=None, allowed=frozenset())
     faults.raise_any(UsageError)

@@ -14,6 +14,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from proctor.core.formulas import guarded, unguarded
 from proctor.core.labels import answer_text
 from proctor.errors import UsageError
 from proctor.loading.documents import text_of_bytes
@@ -25,7 +26,6 @@ from proctor.records.sheet import COLUMNS, NEEDED, SheetRow
 
 SheetFormat = Literal["csv", "jsonl"]
 
-_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r")
 _FREE: Final = ("annotator", "note", "text", "takes", "input", "output", "path", "test")
 
 
@@ -95,11 +95,7 @@ def _written(row: SheetRow) -> Json:
 
 
 def _guarded(value: Json) -> Json:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
-
-
-def _unguarded(text: str) -> str:
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULAS) else text
+    return guarded(value) if isinstance(value, str) else value
 
 
 def _read_csv(text: str, label: str, faults: Faults) -> Iterator[ReadRow]:
@@ -126,7 +122,7 @@ def _read_csv(text: str, label: str, faults: Faults) -> Iterator[ReadRow]:
                 cells: dict[str, Json] = dict(zip(header, row, strict=True))
                 for name in ("note", "annotator"):
                     if name in cells:
-                        cells[name] = _unguarded(str(cells[name]))
+                        cells[name] = unguarded(str(cells[name]))
                 yield ReadRow(spot, cells)
     except csv.Error as error:
         faults.note(

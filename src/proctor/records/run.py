@@ -293,8 +293,66 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     test_digest: str
 
 
+class Shard(msgspec.Struct, frozen=True):
+    """One of the parts that a plan is split into, so that several machines can run it.
+
+    Attributes:
+        number: 1 for the first.
+        of: how many there are.
+    """
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+class ShardPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """Which part of a plan a group is, and what the whole is.
+
+    Attributes:
+        number: 1 for the first.
+        of: how many parts there are.
+        whole: every trial of the plan in its order, also those of the other parts.
+    """
+
+    number: int
+    of: int
+    whole: tuple[Cell, ...]
+
+    @property
+    def shard(self) -> Shard:
+        """Its number, and how many there are."""
+        return Shard(self.number, self.of)
+
+
+class GroupPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One of the groups that a merged group was put together from.
+
+    Attributes:
+        group: its id.
+        created_at: when its plan was written, ISO 8601, UTC.
+        platform: what it ran on.
+        shard: which part of the plan it was; None for a group that was no shard.
+    """
+
+    group: str
+    created_at: str
+    platform: Platform
+    shard: Shard | None = None
+
+
 class GroupPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`group.json`: what one `proctor run` set out to do, written before the first agent starts."""
+    """`group.json`: what one `proctor run` set out to do, written before the first agent starts.
+
+    Attributes:
+        group: unique id of the group.
+        created_at: ISO 8601, UTC.
+        cells: the trials that this group is to hold.
+        shard: where it is a part of a plan, which one, and what the whole is.
+        parts: where it was merged from other groups, which those were.
+    """
 
     schema: str
     group: str
@@ -304,6 +362,8 @@ class GroupPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     limits: Limits
     platform: Platform
     cells: tuple[Cell, ...]
+    shard: ShardPlan | None = None
+    parts: tuple[GroupPart, ...] = ()
 
 
 class AttemptRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -41,13 +41,19 @@ _read_attempt: Final = msgspec.json.Decoder(AttemptRow)
 class GroupDir:
     """A group folder. Run directories appear in it whole, by a rename out of `.staging`.
 
+    Args:
+        path: the folder.
+        writer: name of this process among those that write into the group together; it has a folder of its own in
+            `.staging`. Empty for the only one.
+
     Attributes:
         warnings: what a killed process had left behind, a sentence each.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, writer: str = "") -> None:
         self.path = path
         self.warnings: list[str] = []
+        self._staging = path / STAGING / writer
         self._attempts_lock = threading.Lock()
 
     @classmethod
@@ -104,8 +110,44 @@ class GroupDir:
             raise
         return group
 
-    def claim(self) -> None:
+    @classmethod
+    def join(cls, path: Path, plan: GroupPlan, *, writer: str) -> GroupDir:
+        """A new group that several processes write into together; each has it until its own `finish`.
+
+        Whoever comes first writes the plan, which all of them have made in the same way. What they leave in
+        `.staging` is taken away by whoever opens the group again.
+
+        Raises:
+            UsageError: it holds runs, or another plan, or it cannot be made.
+            StoreError: a process that is none of them is writing into it.
+        """
+        group = cls(path, writer=writer)
+        try:
+            group._staging.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"the group {str(path)!r} cannot be made: {error.strerror}",
+                fix="Name another folder for it.",
+            ) from error
+        group.claim(is_shared=True)
+        try:
+            there = group.plan()
+            if there is None and not any(True for _ in run_dirs(path)):
+                group.write_plan(plan)
+            elif there != plan:
+                raise UsageError(
+                    f"the group {str(path)!r} already holds runs",
+                    fix="Name another folder for it; runs that are finished are never written over.",
+                )
+        except BaseException:
+            os.close(group._claim)
+            raise
+        return group
+
+    def claim(self, *, is_shared: bool = False) -> None:
         """Take the group's lock, which dies with this process.
+
+        is_shared: others that say so too may have it at the same time.
 
         Raises:
             StoreError: another process holds it, or the folder cannot be opened.
@@ -113,7 +155,7 @@ class GroupDir:
         with self._writing("the group cannot be opened"):
             self._claim = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            fcntl.flock(self._claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._claim, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._claim)
             raise StoreError(
@@ -128,7 +170,7 @@ class GroupDir:
         Raises:
             StoreError: it cannot be written.
         """
-        temporary = self.path / STAGING / PLAN
+        temporary = self._staging / PLAN
         with self._writing("the plan of the group cannot be written"):
             temporary.write_bytes(msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n")
             temporary.replace(self.path / PLAN)
@@ -165,7 +207,7 @@ class GroupDir:
         if digest_of_bytes(archive) != ref.digest:
             raise ValueError("the archive does not have the digest that it is to be kept under")
         kept = self.path / STORE / ref.archive_name
-        temporary = self.path / STAGING / ref.archive_name
+        temporary = self._staging / ref.archive_name
         with self._writing("the graders cannot be kept"):
             kept.parent.mkdir(exist_ok=True)
             temporary.write_bytes(archive)
@@ -181,7 +223,7 @@ class GroupDir:
         kept = self._kept(plan)
         if kept.exists():
             return
-        temporary = self.path / STAGING / kept.name
+        temporary = self._staging / kept.name
         with self._writing("the files of a test cannot be kept"):
             kept.parent.mkdir(exist_ok=True)
             temporary.mkdir()
@@ -190,7 +232,13 @@ class GroupDir:
                 if entry.digest is not None:
                     # They are shared: whoever writes to one would write to those of all runs.
                     (temporary / entry.path).chmod(0o555 if entry.is_executable else 0o444)
-            temporary.rename(kept)
+            try:
+                temporary.rename(kept)
+            except OSError:
+                # Another process that writes into the group was faster; its copy has the same digest.
+                if not kept.exists():
+                    raise
+                remove_tree(temporary)
 
     def _kept(self, plan: SeedPlan) -> Path:
         return self.path / STORE / plan.digest.removeprefix("sha256:")
@@ -247,7 +295,7 @@ class GroupDir:
         Raises:
             StoreError: it cannot be written, or a run of that name is there.
         """
-        staged = self.path / STAGING / run_dir
+        staged = self._staging / run_dir
         final = self.path / run_dir
         try:
             remove_tree(staged)
@@ -317,7 +365,7 @@ class GroupDir:
             StoreError: the system could not write it.
         """
         try:
-            remove_tree(self.path / STAGING)
+            remove_tree(self._staging)
             if is_kept:
                 sync(self.path)
         finally:

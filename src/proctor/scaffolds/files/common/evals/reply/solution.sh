@@ -1,0 +1,1 @@
+echo "Dear Ada, on Sundays the library is closed. Kind regards."

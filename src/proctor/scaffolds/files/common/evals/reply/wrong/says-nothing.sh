@@ -1,0 +1,1 @@
+echo "Thank you for your letter."

@@ -1,0 +1,1 @@
+awk '{ total += $1 } END { print total }' numbers.txt > total.txt

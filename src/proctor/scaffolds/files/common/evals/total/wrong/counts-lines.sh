@@ -1,0 +1,1 @@
+awk 'END { print NR }' numbers.txt > total.txt

@@ -1,0 +1,1 @@
+echo 100 > numbers.txt
