@@ -10,9 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import settings
 
 from proctor.cli.main import main
 from proctor.host.isolation import isolate
+
+# A first example may import what it tries, on a machine that does much else: time is no criterion of a law.
+settings.register_profile("untimed", parent=settings(), deadline=None)
+settings.load_profile("untimed")
 
 
 class Said(NamedTuple):

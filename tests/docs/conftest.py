@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.docs.pages import ROOT, blocks, pages
-from tests.docs.readme import readme_blocks
+from tests.docs.pages import ROOT, blocks, page, pages
 from tests.docs.terminal import SITE, Terminal, environment
 from tests.docs.typing_cases import CASES
 from tests.judging.example_model import PROVIDER, example
@@ -74,8 +73,8 @@ def type_checked(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Check
     """
     top = tmp_path_factory.mktemp("types").resolve()
     samples: dict[Path, tuple[str, bool]] = {}
-    written = [(one.name, list(blocks(one.text))) for one in pages("en")]
-    for name, samples_of_page in [*written, ("README.md", readme_blocks())]:
+    written = [(one.name, list(blocks(one.text))) for one in (*pages("en"), page("README.md"))]
+    for name, samples_of_page in written:
         folder, version = top / name.replace("/", "_") / "0", 0
         for block in samples_of_page:
             if block.kind != "file" or not block.path.endswith(".py"):

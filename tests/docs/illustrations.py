@@ -15,6 +15,7 @@ ILLUSTRATIONS = {
     },
     "from-inspect.md": {"from inspect_ai import": "it needs the other tool"},
     "from-pydantic-evals.md": {"from pydantic_evals import": "it needs the other tool"},
+    "README.md": {"run  ->": "a drawing"},
     "graders.md": {"objective = sum": "a formula"},
     "index.md": {"run  ->": "a drawing"},
     "installing.md": {"$ pip install proctor": "it installs from the network"},

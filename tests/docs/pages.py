@@ -65,6 +65,11 @@ class Page(NamedTuple):
         """`en/graders.md`."""
         return self.path.relative_to(DOCS if self.path.is_relative_to(DOCS) else ROOT).as_posix()
 
+    @property
+    def file(self) -> str:
+        """`docs/en/graders.md`."""
+        return self.path.relative_to(ROOT).as_posix()
+
 
 class Command(NamedTuple):
     """One command of a terminal, and the lines that it prints."""

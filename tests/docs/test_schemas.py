@@ -10,8 +10,7 @@ import pytest
 from proctor.errors import ProctorError
 from proctor.loading import load_suite
 from proctor.schemas import SCHEMAS
-from tests.docs.pages import Block, blocks, pages
-from tests.docs.readme import readme_blocks
+from tests.docs.pages import Block, blocks, page, pages
 from tests.docs.sample_schemas import (
     NOT_OURS,
     documents,
@@ -21,8 +20,10 @@ from tests.docs.sample_schemas import (
 )
 
 SAMPLES = [
-    (f"{one.name}:{block.line}", block) for one in [*pages("en"), *pages("zh")] for block in blocks(one.text)
-] + [(f"README.md:{block.line}", block) for block in readme_blocks()]
+    (f"{one.name}:{block.line}", block)
+    for one in (*pages("en"), *pages("zh"), page("README.md"))
+    for block in blocks(one.text)
+]
 
 
 def test_every_sample_matches_the_schema_of_its_kind() -> None:
