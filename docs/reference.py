@@ -9,7 +9,7 @@ import ast
 import inspect
 import itertools
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,6 +20,8 @@ if __name__ == "__main__":
 import proctor
 import proctor.eval
 import proctor.kind
+import proctor.pytesting
+import proctor.reports
 import proctor.testing
 import proctor.trace
 from docs.building.command_page import commands
@@ -40,7 +42,11 @@ SHOP_WINDOWS: tuple[tuple[ModuleType, str], ...] = (
         proctor.testing,
         "Tests to inherit, which say whether a grader or a kind of agent keeps to its contract.",
     ),
+    (proctor.pytesting, "What a test function of your own is given, when pytest runs a suite."),
+    (proctor.reports, "Reports as files, in the forms that `-o` writes."),
 )
+PARTLY_PUBLIC: dict[str, Sequence[str]] = {"proctor.reports": ("write_report",)}
+"""Of a package that the program itself uses, the names that are for others as well."""
 
 
 def settings() -> str:
@@ -154,8 +160,14 @@ def api() -> str:
     ]
     for module, about in SHOP_WINDOWS:
         lines += [f"## {module.__name__}", "", about, ""]
-        lines += [f"::: {module.__name__}.{name}\n" for name in module.__all__]
+        lines += [f"::: {module.__name__}.{name}\n" for name in public_names(module)]
     return "\n".join(lines)
+
+
+def public_names(module: ModuleType) -> Sequence[str]:
+    """The names of a module that are for others."""
+    names: list[str] = module.__all__
+    return PARTLY_PUBLIC.get(module.__name__, names)
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -10,6 +10,12 @@ from docs.building.headings import slug
 from docs.building.tables import table
 from proctor.schemas import SCHEMAS, schema
 
+MESSAGES = "Messages of OpenTelemetry"
+OF_MESSAGES = (
+    "What a trace is made of. These messages and their fields are OpenTelemetry's own, "
+    "and [its protocol](https://opentelemetry.io/docs/specs/otlp/) says what they mean."
+)
+
 
 def files() -> str:
     """The page of the files that people write, and those of a run directory."""
@@ -51,14 +57,26 @@ def _schemas(title: str, about: str, kinds: dict[str, str]) -> str:
             each = ", a line each" if one.is_lines else ""
             lines += [f"### {one.name}", "", f"`{one.file}`{each}: {one.describes}", ""]
             lines += [f"Version {one.version}; `proctor schema {one.name}`.", "", *_shape(whole, titles)]
+    shared = sorted(parts.keys() - homes.keys(), key=lambda name: (name.lower(), name))
+    # The name of a record has no dot; that of a message begins with its package.
+    messages = [name for name in shared if "." in name]
     lines += ["## Parts of them", ""]
-    for name in sorted(parts.keys() - homes.keys(), key=lambda name: (name.lower(), name)):
-        part = parts[name]
-        lines += [f"### {titles[name]}", ""]
-        if part.get("description"):
-            lines += [_line(part["description"]), ""]
-        lines += _shape(part, titles)
+    for name in shared:
+        if name not in messages:
+            lines += _part(titles[name], parts[name], titles)
+    if messages:
+        lines += [f"## {MESSAGES}", "", OF_MESSAGES, ""]
+        for name in messages:
+            lines += _part(titles[name], parts[name], titles)
     return "\n".join(lines)
+
+
+def _part(title: str, part: dict[str, Any], titles: dict[str, str]) -> Iterator[str]:
+    """The section of what several files, or several fields, share."""
+    yield from (f"### {title}", "")
+    if part.get("description"):
+        yield from (_line(part["description"]), "")
+    yield from _shape(part, titles)
 
 
 def _title(name: str, made: Collection[str]) -> str:

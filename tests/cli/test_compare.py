@@ -181,6 +181,7 @@ def test_a_comparison_from_python_is_the_record_that_the_command_prints(groups: 
         ({"margin": -0.1}, "the margin is -0.1"),
         ({"confidence": 95}, "the confidence is 95"),
         ({"correction": "none"}, "there is no correction 'none'"),
+        ({"fail_on": "cannot tell"}, "fail_on is 'cannot tell'"),
         ({"require": ["weather"]}, "there is no facet 'weather'"),
         ({"require": ["model"], "allow": ["model"]}, "'model' must be equal and may differ"),
     ],

@@ -94,7 +94,9 @@ def test_it_says_what_is_installed(space):
 
 def test_a_library_is_named_with_the_extra_that_brings_it(space, tmp_path):
     """Every extra of the package but those for its own development, each with what it is for."""
-    extras = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
     needed = [f"Requires-Dist: {one}; extra == '{extra}'" for extra, names in extras.items() for one in names]
     needed.append("Requires-Dist: no-such-library>=1; extra == 'judge'")
     made = tmp_path / "site/proctor-0.dist-info"

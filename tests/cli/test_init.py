@@ -124,7 +124,7 @@ def test_an_editor_finds_the_schema_of_every_file_offline(project: Project) -> N
 
 @pytest.mark.parametrize("taken", ["agent.py", "evals/total/files/numbers.txt", "runs/.gitignore"])
 def test_nothing_is_written_where_one_of_its_files_is_there(project: Project, taken: str) -> None:
-    """A file, or a link that leads nowhere; all of them are named, and the folder stays as it was."""
+    """A file, or a link that leads nowhere; both are named, and the folder stays as it was."""
     folder = project.root / "mine"
     (folder / taken).parent.mkdir(parents=True)
     (folder / taken).write_text("mine")
@@ -133,10 +133,32 @@ def test_nothing_is_written_where_one_of_its_files_is_there(project: Project, ta
     said = project("init", "mine")
 
     assert 1 == said.code
-    assert f"mine/{taken}  it is there already\n" in said.err
-    assert "mine/proctor.toml  it is there already\n    Nothing was written." in said.err
+    both = ", ".join(sorted([f"mine/{taken}", "mine/proctor.toml"]))
+    assert f"proctor: 2 of the files are there already: {both}\n    Nothing was written." in said.err
     assert before == tree(folder)
     assert (folder / "proctor.toml").is_symlink()
+
+
+def test_what_is_there_is_said_in_one_line(project: Project) -> None:
+    """Also of a whole scaffold, whose files are too many to be named; one file alone is said to be it."""
+    project("init", "twice")
+    project.write("one/agent.py", "mine")
+    said, alone = project("init", "twice"), project("init", "one")
+    number = len(scaffold("function").files)
+
+    assert (1, 2) == (said.code, len(said.err.splitlines()))
+    assert said.err.startswith(f"proctor: {number} of the files are there already: twice/.proctor/")
+    assert f" and {number - 5} more\n" in said.err
+    assert alone.err.startswith("proctor: one/agent.py  it is there already\n    Nothing was written.")
+
+
+def test_the_readme_of_a_scaffold_aligns_what_its_commands_are_for() -> None:
+    """However long the line is that runs the agent."""
+    for kind in KINDS:
+        [block] = re.findall(r"```sh\n(.*?)```", scaffold(kind).files["evals/README.md"].decode(), re.DOTALL)
+        lines = block.splitlines()
+
+        assert (3, 1) == (len(lines), len({line.index("# ") for line in lines}))
 
 
 def test_nothing_is_left_where_writing_fails_halfway(project: Project) -> None:

@@ -191,7 +191,7 @@ def test_two_runs_never_write_into_one_group(project: Project) -> None:
     running.wait()
 
     assert 1 == said.code
-    assert "another `proctor run` is writing into this group" in said.err
+    assert "another process is writing into this group" in said.err
 
 
 def _wait_until(condition: object, seconds: float = 20) -> None:

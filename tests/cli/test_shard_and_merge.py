@@ -414,7 +414,7 @@ def test_what_is_no_finished_group_is_refused(suite: Project, named: str) -> Non
         "a run": "'group/a' is one run, and groups are merged",
         "no plan": "has no plan (group.json): no `proctor run` made it",
         "nothing": "'nowhere' does not exist",
-        "being written": "another `proctor run` is writing into this group",
+        "being written": "another process is writing into this group",
     }
 
     assert 1 == merged.code
@@ -493,3 +493,39 @@ def test_labels_come_along(suite: Project) -> None:
 
     assert (0, 0, "") == (taken.code, merged.code, merged.err)
     assert (5, 1, 1.0) == (labels["runs"], labels["annotators"], labels["mean"])
+
+
+@pytest.mark.parametrize("link", [".store", ".store/archive", "attempts.jsonl"])
+def test_what_a_link_leads_to_is_not_copied_into_the_merged_group(suite: Project, link: str) -> None:
+    """A group that came from elsewhere could otherwise take any file of this machine along."""
+    (shard,) = shards(suite, 1)
+    secret = suite.root / "secret"
+    secret.mkdir()
+    (secret / "key").write_text("a secret\n")
+    path, target = suite.root / shard / link, secret / "key"
+    if link == ".store":
+        shutil.rmtree(path)
+        target = secret
+    path.unlink(missing_ok=True)
+    path.symlink_to(target)
+    merged = suite("merge", shard, "--out", "whole")
+
+    assert 1 == merged.code
+    assert f"{shard}/{link}  it is a link" in merged.err
+    assert [] == list(suite.root.glob("*whole*"))
+
+
+@pytest.mark.parametrize("out", [".", "nowhere/..", "..", "/"])
+def test_a_group_does_not_take_the_place_of_the_folder_one_stands_in(suite: Project, out: str) -> None:
+    """Nor of one above it."""
+    (shard,) = shards(suite, 1)
+    merged = suite("merge", shard, "--out", out)
+
+    assert 1 == merged.code
+    assert f"{out!r} is the folder that you are in, or one above it" in merged.err
+
+
+def test_what_is_to_be_typed_next_can_be_typed(suite: Project) -> None:
+    """Also of a folder that a shell would take for several words."""
+    assert suite.run("agent.py", out="my runs").out.endswith("runs: my runs\nnext: proctor grade 'my runs'\n")
+    assert suite("merge", "my runs", "--out", "a $HOME").out.endswith("next: proctor grade 'a $HOME'\n")

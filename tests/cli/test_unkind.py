@@ -23,9 +23,29 @@ from tests.conftest import Project, Said
 
 GRADERS = "from proctor import Contains\ngraders = [Contains(any_of=['fine'])]"
 NOBODY = 65534
+LONG = "x" * 300
 UNKIND_TEXT = (
     "fine \0 nul \x1b[31m red \x85 nel \u2028 ls \u2029 ps \ufeff bom \u202e bidi \u2066 iso \r\t\x07 \x9b"
 )
+
+
+WITHOUT_A_PATH = [
+    ["init", ""],
+    ["run", "agent.py", "--input", "hello", "--out", ""],
+    ["run", "agent.py", "--input", "hello", "--out="],
+    ["grade", ""],
+    ["grade", "runs", "-o", ""],
+    ["list", ""],
+    ["show", ""],
+    ["compare", "", "runs"],
+    ["merge", "runs", "--out", ""],
+    ["add", "", "--trace", "trace.jsonl"],
+    ["export", "runs", "-o", ""],
+    ["schema", "--all", ""],
+    ["schema", "test", "-o", ""],
+    ["label", "runs", "--checklist", ""],
+    ["verify", ""],
+]
 
 
 def agent(project: Project, body: str) -> None:
@@ -236,6 +256,17 @@ def test_a_group_may_have_any_name(project: Project) -> None:
     assert is_inert(project("show", f"{name}/t"))
     assert is_inert(project("verify", name))
     assert is_inert(project("verify", "."))
+
+
+def test_an_empty_text_is_no_path(project: Project) -> None:
+    """An option with a variable that is not set, in whichever command, never means the folder one stands in."""
+    before = sorted(path.name for path in project.root.iterdir())
+    for words in WITHOUT_A_PATH:
+        said = project(*words)
+
+        assert (1, "") == (said.code, said.out), words
+        assert "a path is wanted, and this is empty" in said.err, words
+    assert before == sorted(path.name for path in project.root.iterdir())
 
 
 def test_ids_that_are_equal_up_to_case_are_refused(project: Project) -> None:
@@ -742,3 +773,37 @@ def test_a_group_that_may_not_be_read_is_said(project: Project) -> None:
         assert (1, "") == (done.returncode, done.stdout)
         assert "Permission denied" in done.stderr
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list", LONG),
+        ("show", LONG),
+        ("grade", LONG),
+        ("verify", LONG),
+        ("compare", LONG, LONG),
+        ("merge", LONG, "--out", "whole"),
+        ("run", f"{LONG}.py", "--suite", "suite"),
+        ("schema", "test", "-o", f"{LONG}.json"),
+        ("init", LONG),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_name_that_the_system_cannot_hold_is_no_defect(project: Project, words: tuple[str, ...]) -> None:
+    """Whichever command it is given to."""
+    project.write("suite/suite.json", {"inputs": [{"id": "a", "input": "a"}]})
+    said = project(*words)
+
+    assert 1 == said.code
+    assert "File name too long" in said.err
+    assert "Traceback" not in said.err
+
+
+def test_a_path_that_the_system_names_is_shown_inert(project: Project) -> None:
+    """An agent chooses names of files, and an error may bring one onto the terminal."""
+    said = project("list", f"\x1b[31m{LONG}")
+
+    assert 1 == said.code
+    assert "\\x1b[31m" in said.err
+    assert "\x1b" not in said.err

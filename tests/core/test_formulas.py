@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from proctor.core.formulas import FORMULA_STARTS, guarded, unguarded
 
-texts = st.text() | st.text(alphabet="'=+-@\t\r a1")
+texts = st.text() | st.text(alphabet="'=+-@＝＠\t\r\n\0 a1")
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,10 @@ texts = st.text() | st.text(alphabet="'=+-@\t\r a1")
         "@SUM(A1:A9)",
         "\t=1+1",
         "\r=1+1",
+        "\n=1+1",
+        "\0=1+1",
+        "＝1+1",
+        "＠SUM(A1:A9)",
     ],
 )
 def test_a_formula_begins_with_an_apostrophe(formula: str) -> None:

@@ -104,6 +104,7 @@ def environment(home: Path) -> dict[str, str]:
         "XDG_CACHE_HOME": str(home / "cache"),
         "XDG_CONFIG_HOME": str(home / "config"),
         "GIT_CONFIG_NOSYSTEM": "1",
+        "PYTEST_DEBUG_TEMPROOT": str(home),
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "PYTEST_PLUGINS": "proctor.pytesting.plugin,xdist.plugin",
         # `pip install .` builds and installs the package of a page for this reader alone, from what is there.

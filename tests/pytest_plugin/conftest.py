@@ -109,6 +109,6 @@ def typed(project: Project, tmp_path: Path) -> Pytest:
         project.write(f"evals/facts/{name}/graders.py", graders)
     kept = isolate(os.environ).environment
     environment = {name: value for name, value in kept.items() if not name.startswith(("PYTEST_", "CI"))}
-    return Pytest(
-        tmp_path, environment | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "NO_COLOR": "1", "COLUMNS": "120"}
-    )
+    # What the pytest of this very test leaves behind is not for that one to clear away.
+    environment |= {"PYTEST_DEBUG_TEMPROOT": str(tmp_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return Pytest(tmp_path, environment | {"NO_COLOR": "1", "COLUMNS": "120"})

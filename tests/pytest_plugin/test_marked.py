@@ -85,6 +85,9 @@ WRONG = {
     "pytest.mark.proctor(suite='evals/facts', agent=answer, trial=3)": "Did you mean 'trials'?",
     "pytest.mark.proctor(suite='evals/facts', agent=answer, trials='3')": "Expected `int | null`",
     "pytest.mark.proctor(suite='evals/facts', agent=answer, trials=0)": "a number that is out of range",
+    "pytest.mark.proctor(suite='evals/facts', agent=answer, timeout=float('nan'))": "a number that is out of range",
+    "pytest.mark.proctor(suite='evals/facts', agent=answer, timeout=float('inf'))": "a number that is out of range",
+    "pytest.mark.proctor(suite='evals/facts', agent=answer, min_pass_rate=float('nan'))": "that is out of range",
     "pytest.mark.proctor(suite='evals/facts', agent=lambda text: text)": "is no function of a module",
     "pytest.mark.proctor('evals/facts', agent=answer)": "takes its arguments by name",
     "pytest.mark.filterwarnings('error')": "the fixture `evaluated` is for functions with the marker `proctor`",
@@ -95,7 +98,7 @@ def test_a_mark_that_cannot_work_is_an_error_of_the_collection(typed: Pytest, pr
     """It says what to write instead, without a traceback."""
     for number, mark in enumerate(WRONG):
         project.write(
-            f"test_{number}.py",
+            f"test_{number:02}.py",
             f"import pytest\ndef answer(text): return text\n@{mark}\ndef test_facts(evaluated): pass\n",
         )
     said = typed("--continue-on-collection-errors")
@@ -105,7 +108,55 @@ def test_a_mark_that_cannot_work_is_an_error_of_the_collection(typed: Pytest, pr
     for section, what in zip(sections[1:], WRONG.values(), strict=True):
         assert what in section
     assert "Traceback" not in said.out
+    assert "another exception" not in said.out, "each error is said once"
     assert "marked.py" not in said.out
+
+
+def test_a_mark_that_would_run_nothing_is_an_error(typed: Pytest, project: Project) -> None:
+    """A function that names a suite and takes nothing of it would pass, whatever the agent does."""
+    project.write(
+        "test_idle.py",
+        """
+        import pytest
+
+        @pytest.mark.proctor(suite="evals/facts", agent="agent.py")
+        def test_facts():
+            pass
+
+        class TestFacts:
+            @pytest.mark.proctor(suite="evals/facts", agent="agent.py", trials=3)
+            def test_method(self):
+                pass
+        """,
+    )
+    said = typed("test_idle.py")
+
+    assert 2 == said.code
+    assert "test_facts has the marker `proctor` and takes no `evaluated`, so that no agent" in said.out
+    assert "Let it take it: def test_facts(evaluated)." in said.out
+    assert "Traceback" not in said.out
+
+
+def test_a_mark_may_be_a_word_to_select_by(typed: Pytest, project: Project) -> None:
+    """A bare one on a test that runs an agent on its own; and that of a class, beside a function that needs no agent."""
+    project.write(
+        "test_words.py",
+        """
+        import pytest
+
+        @pytest.mark.proctor
+        def test_alone():
+            pass
+
+        @pytest.mark.proctor(suite="evals/facts", agent=len)
+        class TestFacts:
+            def test_needs_none(self):
+                pass
+        """,
+    )
+
+    assert 0 == typed("test_words.py").code
+    assert "2 deselected" in typed("test_words.py", "-m", "not proctor").out
 
 
 def test_a_conftest_may_name_the_agent_of_a_suite(typed: Pytest, project: Project) -> None:
@@ -133,3 +184,15 @@ def evaluation_label(typed: Pytest, group: str) -> str:
     import json
 
     return json.loads((typed.root / group / "group.json").read_text())["agent"]["label"]
+
+
+def test_a_function_may_have_any_name(typed: Pytest, project: Project) -> None:
+    """Its group is a folder, whose name cannot be as long as that of a function."""
+    name = f"test_{'x' * 300}"
+    project.write("test_it.py", OWN.replace("test_facts(", f"{name}("))
+    said = typed(f"test_it.py::{name}", "--proctor-out", "out", "--tb=no", "-k", "birthday")
+    [group] = typed.root.glob("out-*")
+
+    assert 0 == said.code
+    assert group.name.startswith("out-test_it-test_xxx")
+    assert 2 == evaluation.report(group).groups[0].planned

@@ -14,6 +14,7 @@ from proctor.records.comparison import Verdict
 from proctor.records.details import Details
 from proctor.records.grade import Outcome
 from proctor.records.report import Report
+from proctor.reports.markdown import report_markdown
 from proctor.reports.page import comparison_page, report_page
 from proctor.reports.plain import visible
 from tests.reports.builders import (
@@ -28,6 +29,7 @@ from tests.reports.builders import (
     run,
     saying,
     texts,
+    unclear,
 )
 
 VOID = {"meta", "input", "br"}
@@ -73,10 +75,29 @@ def test_the_page_says_the_verdict_its_reasons_and_every_run() -> None:
     text = seen(every_kind()).text
 
     assert "failed exit code 2" in text
-    assert "a gate failed in 2 of 6 runs" in text
+    assert "a gate failed in 2 of 6 runs, 1 of which did not end well" in text
     assert "planned 6 = graded 2 + inconclusive 1 + errored 1 + harness failures 1 + interrupted 1" in text
     for name in ALL_KINDS:
         assert f"proctor show runs/one/{name}" in text
+
+
+def test_the_trials_of_a_test_are_counted_as_in_markdown() -> None:
+    """Of those that passed or failed; the others are unclear, and stand in no denominator."""
+    made = of(
+        *(unclear("all", trial=trial) for trial in (1, 2)),
+        *(passes("some", trial=trial) for trial in (1, 2)),
+        unclear("some", trial=3),
+        fails("some", trial=4),
+        passes("none"),
+        fails("gate"),
+    )
+    page, markdown = seen(made).text, report_markdown(made)
+
+    for counted in ("0/0 passed, 2 unclear", "2/3 passed, 1 unclear", "1/1 passed", "0/1 passed"):
+        assert counted in page
+        assert f"| {counted.replace(' passed', '')}" in markdown
+    assert "a gate failed in 2 of 8 runs" in page
+    assert "did not end well" not in page
 
 
 def test_the_parts_of_the_bar_add_up_to_what_was_planned() -> None:

@@ -24,6 +24,7 @@ from tests.reports.builders import of, passes
         (("grade", "group", "-o", "report.txt"), "'report.txt' ends in no form of a report"),
         (("grade", "group", "-o", "report"), "ends in .json, .xml, .md or .html"),
         (("grade", "group", "-o", "fine.md", "-o", "nowhere/report.md"), "cannot be written"),
+        (("grade", "group", "-o", f"{'x' * 300}.md"), "cannot be written: File name too long"),
         (("list", "group", "-o", "report.pdf"), "ends in .json, .xml, .md or .html"),
         (("compare", "group", "group", "-o", "report.xml"), "ends in .json, .md or .html"),
     ],
@@ -144,3 +145,11 @@ def test_a_comparison_is_written_in_three_forms(project: Project) -> None:
     assert Path("c.md").read_text().startswith("## ❌ worse, exit code 2\n")
     assert "<h1>worse <small>exit code 2</small></h1>" in Path("c.html").read_text()
     assert "worse" == json.loads(Path("c.json").read_text())["verdict"]
+
+
+def test_a_name_that_just_fits_is_written(tmp_path: Path) -> None:
+    """The hidden name under which it is made is no longer than its own."""
+    target = tmp_path / f"{'报' * 83}.json"
+    write_report(of(passes()), target)
+
+    assert "proctor.report/1" == json.loads(target.read_text())["schema"]

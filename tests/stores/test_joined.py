@@ -22,6 +22,7 @@ from proctor.records.run import (
     SuiteRef,
 )
 from proctor.stores.group import GroupDir
+from proctor.stores.merging import at_rest
 
 PLAN = GroupPlan(
     schema=GROUP_SCHEMA,
@@ -41,10 +42,10 @@ def test_all_have_the_same_plan_and_nobody_else_gets_in(tmp_path: Path) -> None:
     one, two = (GroupDir.join(path, PLAN, writer=name) for name in ("gw0", "gw1"))
 
     assert PLAN == one.plan() == two.plan()
-    with pytest.raises(StoreError, match="another `proctor run` is writing"):
+    with pytest.raises(StoreError, match="another process is writing"):
         GroupDir.reopen(path)
     one.finish()
-    with pytest.raises(StoreError, match="another `proctor run` is writing"):
+    with pytest.raises(StoreError, match="another process is writing"):
         GroupDir.reopen(path)
     assert (path / ".staging" / "gw1").is_dir()
     two.finish()
@@ -66,6 +67,36 @@ def test_a_group_with_another_plan_or_with_runs_is_not_joined(tmp_path: Path) ->
         GroupDir.join(tmp_path / "old", PLAN, writer="gw0")
     with pytest.raises(UsageError, match="cannot be made"):
         GroupDir.join(Path("/dev/null/group"), PLAN, writer="gw0")
+    # Whoever is refused leaves nothing in what is not theirs.
+    assert ["a"] == [one.name for one in (tmp_path / "old").iterdir()]
+    GroupDir.reopen(path).finish()
+
+
+def test_a_group_that_is_gone_on_with_is_not_joined(tmp_path: Path) -> None:
+    """Nor does the attempt leave a folder among what is being put together there."""
+    path = tmp_path / "group"
+    GroupDir.join(path, PLAN, writer="gw0").finish()
+    resumed = GroupDir.reopen(path)
+
+    with pytest.raises(StoreError, match="another process is writing"):
+        GroupDir.join(path, PLAN, writer="gw1")
+    assert [] == list((path / ".staging").iterdir())
+    resumed.finish()
+    GroupDir.join(path, PLAN, writer="gw1").finish()
+
+
+def test_a_group_is_at_rest_when_the_last_of_them_has_finished(tmp_path: Path) -> None:
+    """Several may read it at rest at once; what a killed writer left in its folder keeps nobody away."""
+    path = tmp_path / "group"
+    one, two = (GroupDir.join(path, PLAN, writer=name) for name in ("gw0", "gw1"))
+    (path / ".staging" / "killed").mkdir()
+
+    one.finish()
+    with pytest.raises(StoreError, match="another process is writing"), at_rest(path):
+        pass
+    two.finish()
+    with at_rest(path), at_rest(path), pytest.raises(StoreError, match="another process is writing"):
+        GroupDir.reopen(path)
     GroupDir.reopen(path).finish()
 
 

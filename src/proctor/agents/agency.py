@@ -31,8 +31,9 @@ from proctor.host.place import private_folder
 from proctor.host.tree import remove_tree
 from proctor.ports import Cancel, Place, Surroundings
 from proctor.records.grade import Defect
+from proctor.records.isolation import Usage
 from proctor.records.json_value import Json, digest_of, digest_of_bytes, storable
-from proctor.records.run import AgentIdentity, Attempt, Ending, Limits, Usage
+from proctor.records.run import AgentIdentity, Attempt, Ending, Limits
 from proctor.records.suite import Test
 
 _SCRIPTS = ("call_agency.mjs", "tell_statelog.mjs")

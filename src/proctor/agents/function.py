@@ -21,8 +21,9 @@ from proctor.host.interpreter import python_command
 from proctor.host.zygote import Zygote, ZygoteError
 from proctor.ports import Cancel, Place, Surroundings
 from proctor.records.grade import Defect
+from proctor.records.isolation import Usage
 from proctor.records.json_value import Json, digest_of_bytes, storable
-from proctor.records.run import AgentIdentity, Attempt, Ending, Limits, Usage
+from proctor.records.run import AgentIdentity, Attempt, Ending, Limits
 from proctor.records.suite import Test
 
 LARGEST_RESULT = 64 * 1024 * 1024

@@ -11,7 +11,8 @@ from proctor.core.faults import kind_of_error
 from proctor.host.child import CommandChild, Exit, start_command, supervise
 from proctor.ports import Cancel, Place
 from proctor.records.grade import Defect
-from proctor.records.run import Attempt, Ending, Limits, Usage
+from proctor.records.isolation import Usage
+from proctor.records.run import Attempt, Ending, Limits
 
 
 def run_process(

@@ -15,7 +15,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proctor.cli.output import clean, write_json
+from proctor.cli.output import clean, typed, write_json
 
 if TYPE_CHECKING:
     from proctor.engine.adding import TestOfSuite
@@ -85,16 +85,19 @@ def main(arguments: argparse.Namespace) -> int:
     carry_out(planned, wiring.platform(), wiring.environment())
     wrote = [run.run_dir for run in planned.runs]
     if arguments.json:
+        from proctor.records.json_value import storable
         from proctor.records.shown import Added
 
-        write_json(Added(group=str(arguments.group), wrote=tuple(wrote), skipped=tuple(planned.skipped)))
+        write_json(
+            Added(group=storable(str(arguments.group)), wrote=tuple(wrote), skipped=tuple(planned.skipped))
+        )
         return 0
     for name in wrote:
         print(f"wrote    {clean(name)}")
     for name in planned.skipped:
         print(f"skipped  {clean(name)}  is there already")
-    print(f"runs: {arguments.group}")
-    print(f"next: proctor {'grade' if test else 'list'} {arguments.group}")
+    print(f"runs: {clean(str(arguments.group))}")
+    print(f"next: proctor {'grade' if test else 'list'} {typed(arguments.group)}")
     return 0
 
 

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 from pathlib import Path
 
-from proctor.cli.output import clean, counted, write_json
+from proctor.cli.output import clean, counted, typed, write_json
 
 KINDS = ("function", "command", "claude", "codex")
 SERVICES = ("github", "gitlab")
@@ -57,7 +56,7 @@ def main(arguments: argparse.Namespace) -> int:
     print("what to edit stands in evals/README.md")
     print("next:")
     if folder.resolve() != Path.cwd():
-        print(f"  cd {clean(shlex.quote(os.fspath(folder)))}")
+        print(f"  cd {typed(folder)}")
     for command in made.next:
         print(f"  {command}")
     return 0

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from proctor.cli.output import clean, seconds
 from proctor.core.sizes import size_text
-from proctor.records.run import Isolation, RunFacts, Usage
+from proctor.records.isolation import Isolation, Usage
+from proctor.records.run import RunFacts
 
 
 def isolation_lines(facts: RunFacts) -> Iterator[str]:

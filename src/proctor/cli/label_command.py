@@ -122,8 +122,8 @@ def _export(request: LabelRequest, target: Path, annotator: str | None) -> int:
     from proctor.cli.output import check_writable
     from proctor.engine.label_sessions import open_runs
     from proctor.engine.label_sheet import sheet_of
-    from proctor.errors import UsageError
     from proctor.loading.sheets import sheet_format, sheet_text
+    from proctor.reports.writing import write_whole
 
     is_stdout = str(target) == "-"
     kind = "csv" if is_stdout else sheet_format(target)
@@ -135,14 +135,7 @@ def _export(request: LabelRequest, target: Path, annotator: str | None) -> int:
     if is_stdout:
         sys.stdout.write(text)
         return 0
-    temporary = target.with_name(f".{target.name}.part")
-    try:
-        temporary.write_text(text, encoding="utf-8", newline="")
-        temporary.replace(target)
-    except OSError as error:
-        raise UsageError(
-            f"{str(target)!r} cannot be written: {error.strerror}", fix="Name another file."
-        ) from error
+    write_whole(target, text.encode())
     _tell(opening.notes)
     answered = sum(bool(row.at) for row in rows)
     print(

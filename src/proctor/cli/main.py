@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
     from typing import NoReturn
 
     from proctor.errors import ProctorError
@@ -57,6 +58,7 @@ REFUSALS = {
         (errno.EMFILE, errno.ENFILE), "Raise the limit of open files (`ulimit -n`), or do less at once."
     ),
     errno.EROFS: "Name a place that can be written.",
+    errno.ENAMETOOLONG: "Name it with fewer characters.",
 }
 """What the system says where the machine has no room or does not let this user, and what to do then."""
 
@@ -111,16 +113,30 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser(name: str, *, add_help: bool = True) -> Parser:
     """The parser of one command, with its arguments."""
+    from pathlib import Path
+
     parser = Parser(
         prog=f"proctor {name}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         add_help=add_help,
     )
+    parser.register("type", Path, _path)
     module = importlib.import_module(f"proctor.cli.{name}_command")
     parser.description = module.__doc__
     module.add_arguments(parser)
     return parser
+
+
+def _path(text: str) -> Path:
+    """A path; nothing is none: `--out "$GROUP"` with an unset GROUP would write into the folder that one stands in."""
+    from pathlib import Path
+
+    if not text:
+        raise argparse.ArgumentTypeError(
+            "a path is wanted, and this is empty; a dot is the folder you are in"
+        )
+    return Path(text)
 
 
 def _dispatch(words: list[str]) -> int:
@@ -163,15 +179,14 @@ def _help() -> str:
 
 
 def _end(error: Exception) -> int:
+    from proctor.cli.output import clean, clean_lines
     from proctor.errors import ProctorError
 
     if isinstance(error, ProctorError):
-        from proctor.cli.output import clean_lines
-
         return _say(clean_lines(_shown(error)), 1)
     if isinstance(error, OSError) and error.errno in REFUSALS:
         _forget_output()
-        where = f"{error.filename}: " if error.filename else ""
+        where = f"{clean(os.fsdecode(error.filename))}: " if isinstance(error.filename, str | bytes) else ""
         return _say(f"{where}{error.strerror}\n    {REFUSALS[error.errno]}", 1)
     import traceback
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proctor.cli.output import clean, counted, table, write_json
+from proctor.cli.output import clean, counted, table, typed, write_json
 from proctor.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -80,4 +80,4 @@ def _lines(merged: Merged) -> Iterator[str]:
         numbers = ", ".join(f"{number}/{merged.of}" for number in merged.missing)
         yield f"missing: shard {numbers}; what was planned there counts as never run"
     yield f"runs: {clean(merged.path)}"
-    yield f"next: proctor grade {clean(merged.path)}"
+    yield f"next: proctor grade {typed(merged.path)}"

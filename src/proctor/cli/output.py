@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -27,6 +29,7 @@ __all__ = [
     "shorten",
     "table",
     "trace_cells",
+    "typed",
     "write_json",
 ]
 
@@ -45,6 +48,15 @@ def clean(text: str) -> str:
 def clean_lines(text: str) -> str:
     """Several lines of untrusted text, each made inert."""
     return "\n".join(clean(line) for line in text.split("\n"))
+
+
+def typed(path: str | os.PathLike[str]) -> str:
+    """A path as it is typed on a command line: quoted where the shell would read it as something else.
+
+    >>> print(typed("runs/main"), typed("my runs/$HOME"))
+    runs/main 'my runs/$HOME'
+    """
+    return clean(shlex.quote(os.fspath(path)))
 
 
 def trace_cells(metrics: Metrics | None) -> tuple[str, str, str]:

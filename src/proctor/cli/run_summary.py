@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proctor.cli.output import clean, counted, money, shorten
+from proctor.cli.output import clean, counted, money, shorten, typed
 from proctor.records.run import Ending
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ def summary_lines(path: Path, summary: RunSummary, options: RunOptions, *, is_gr
         yield f"  {counted(summary.repeated, 'attempt')} made again"
     yield from _cost(summary, max_cost_usd)
     if summary.stopped in ("max-cost", "max-time"):
-        yield f"the budget is used up; to go on: the same command with --resume --out {clean(str(path))}"
+        yield f"the budget is used up; to go on: the same command with --resume --out {typed(path)}"
     yield f"runs: {clean(str(path))}"
     if not is_graded:
-        yield f"next: {_MERGE if options.shard is not None else f'proctor grade {clean(str(path))}'}"
+        yield f"next: {_MERGE if options.shard is not None else f'proctor grade {typed(path)}'}"
 
 
 def _not_ok(event: Event) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that is computed, and not shown: the characters that OWASP lists under CSV injection."""
+FORMULA_STARTS: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n", "\0")
+"""How a cell begins that is computed, and not shown: what OWASP lists under CSV injection, here and in its ASVS."""
 
 _MARK: Final = "'"
 

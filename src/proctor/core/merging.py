@@ -10,7 +10,8 @@ import msgspec
 from proctor.core.facets import SHORT
 from proctor.core.sharding import changed_tests
 from proctor.errors import Fault, UsageError
-from proctor.records.run import Cell, GroupPart, GroupPlan, Isolation
+from proctor.records.isolation import Isolation
+from proctor.records.run import Cell, GroupPart, GroupPlan
 
 _MOST_NAMED = 5
 _OTHER_PLAN = (

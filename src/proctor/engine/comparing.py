@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from proctor.core.comparison import Compared, Rules, among_candidates, contrast, overall
 from proctor.core.facets import FacetValues, facets_of
@@ -37,8 +37,10 @@ def compare_paths(
 
     Raises:
         StoreError: a path does not exist, or holds no run.
-        UsageError: scipy is not installed.
+        UsageError: scipy is not installed, or `fail_on` is none of these.
     """
+    if fail_on not in get_args(FailOn):
+        raise UsageError(f"fail_on is {fail_on!r}", fix="Give worse or cannot-tell.")
     check_comparable(base)
     warnings: list[str] = []
     ours = _side([base], warnings)

@@ -126,6 +126,12 @@ def _known(run: RunDir) -> _Known | None:
 
 def _check_place(parts: Sequence[_Part], out: Path) -> None:
     where = out.resolve()
+    if Path.cwd().is_relative_to(where):
+        # The new group takes the place of what lies there, and nobody would stand in it any more.
+        raise UsageError(
+            f"{str(out)!r} is the folder that you are in, or one above it",
+            fix="Name another folder with --out.",
+        )
     for part in parts:
         inside = part.path.resolve()
         if where.is_relative_to(inside) or inside.is_relative_to(where):

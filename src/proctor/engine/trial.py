@@ -24,7 +24,8 @@ from proctor.host.tail import LastLine, tail
 from proctor.ports import Agent, Cancel
 from proctor.records.fault import Fault
 from proctor.records.grade import Defect
-from proctor.records.run import Attempt, Ending, Usage
+from proctor.records.isolation import Usage
+from proctor.records.run import Attempt, Ending
 from proctor.records.trace import Trace
 from proctor.stores.tracefile import TRACE, read_trace
 

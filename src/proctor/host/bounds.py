@@ -19,7 +19,8 @@ from proctor.errors import UsageError
 from proctor.host.cgroups import ControlGroup, Tree, trees_for
 from proctor.ports import Launch
 from proctor.records.grade import Defect
-from proctor.records.run import Attempt, Ending, Limits, Usage
+from proctor.records.isolation import Usage
+from proctor.records.run import Attempt, Ending, Limits
 
 SHELL: Final = "/bin/sh"
 _LETTERS: Final = {

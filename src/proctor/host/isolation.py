@@ -17,7 +17,7 @@ from proctor.host.withheld import (
     is_credential,
     opens_a_model,
 )
-from proctor.records.run import Isolation
+from proctor.records.isolation import Isolation
 
 _NAME = re.compile(r"[^=\0\s]+")
 _GLOB = re.compile(r"[*?\[]")

@@ -17,7 +17,8 @@ from proctor.host.isolation import Isolated
 from proctor.host.place import Place, private_folder
 from proctor.host.tree import remove_tree
 from proctor.ports import Surroundings
-from proctor.records.run import Isolation, Limits
+from proctor.records.isolation import Isolation
+from proctor.records.run import Limits
 from proctor.records.suite import Test
 
 if TYPE_CHECKING:

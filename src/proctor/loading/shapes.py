@@ -275,7 +275,7 @@ def _note_no_tests(spot: Spot, faults: Faults) -> None:
     faults.note(
         spot,
         "There are no tests in it.",
-        f"A suite is a file with tests ({_KINDS}), or a folder of test folders, each with its test.json.",
+        f"A suite is a file with tests ({_KINDS}), or a folder of test folders, each with its test.json or test.yaml.",
     )
 
 

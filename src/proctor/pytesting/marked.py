@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+import math
+from typing import Any, Final, NamedTuple, NoReturn
 
 import msgspec
 import pytest
@@ -66,7 +67,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         agent = agent_of(marked.agent, marked.agent_cmd, suite, here=config.invocation_params.dir)
         tests = select_host(suite, agent.identity.kind).tests
     except ProctorError as error:
-        pytest.fail(str(error), pytrace=False)
+        _fail(error)
     key = metafunc.definition.nodeid
     metafunc.parametrize(
         "evaluated",
@@ -82,6 +83,22 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     )
 
 
+def refuse_if_idle(metafunc: pytest.Metafunc) -> None:
+    """Fail the collection of a function that names a suite, and takes nothing of it: it would pass, and run no agent.
+
+    A mark without arguments is a word to select by, and one of a class or a module is for some of its functions.
+    """
+    for mark in metafunc.definition.own_markers:
+        if mark.name == "proctor" and (mark.args or mark.kwargs):
+            name = metafunc.function.__name__
+            _fail(
+                UsageError(
+                    f"{name} has the marker `proctor` and takes no `evaluated`, so that no agent would be run",
+                    fix=f"Let it take it: def {name}(evaluated).",
+                )
+            )
+
+
 def evaluate(request: pytest.FixtureRequest) -> Evaluated:
     """Run and grade the test that this test function is for."""
     wanted = _wanted(request.node)
@@ -92,13 +109,21 @@ def evaluate(request: pytest.FixtureRequest) -> Evaluated:
             _begin(ours, wanted.key, request)
         evaluated = ours.evaluate(wanted.key, wanted.test)
     except ProctorError as error:
-        pytest.fail(str(error), pytrace=False)
+        _fail(error)
     tell(request.node, evaluated)
     said = evaluated.explain()
     if evaluated.outcome is Outcome.PASS:
         said = f"{wanted.test} passed; recorded in {shown_path(evaluated.group)}"
     request.node.add_report_section("setup", "proctor", said + "\n")
     return evaluated
+
+
+def _fail(error: ProctorError) -> NoReturn:
+    """Fail with what the error says, once: pytest would say it again as what came before."""
+    try:
+        pytest.fail(str(error), pytrace=False)
+    except BaseException as failure:
+        raise failure from None
 
 
 def _begin(ours: Session, key: str, request: pytest.FixtureRequest) -> None:
@@ -156,7 +181,8 @@ def _marked(node: pytest.Item) -> Marked:
         raise UsageError(f"the marker `proctor`: {error}", fix=_FIX) from error
     counts = (marked.trials, marked.parallel, marked.timeout)
     rate = marked.min_pass_rate
-    if any(count is not None and count <= 0 for count in counts) or not 0 <= (rate or 0) <= 1:
+    is_in_range = all(count is None or 0 < count < math.inf for count in counts)
+    if not is_in_range or not 0 <= (rate or 0) <= 1:
         raise UsageError(
             "the marker `proctor` has a number that is out of range",
             fix="trials, parallel and timeout are above 0, and min_pass_rate is from 0 to 1.",

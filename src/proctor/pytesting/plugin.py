@@ -90,6 +90,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         from proctor.pytesting.marked import parametrize
 
         parametrize(metafunc)
+    elif any(mark.name == "proctor" for mark in metafunc.definition.own_markers):
+        from proctor.pytesting.marked import refuse_if_idle
+
+        refuse_if_idle(metafunc)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from contextlib import chdir, suppress
 from pathlib import Path
@@ -20,6 +21,8 @@ from proctor.records.suite import Suite
 from proctor.stores.group import GroupDir, run_dirs
 
 _INCONCLUSIVE: Final = ("fail", "skip")
+_LONGEST_SLUG: Final = 150
+"""Bytes of what a folder's name ends in: most systems take 255 in all."""
 
 
 class Session:
@@ -231,6 +234,12 @@ def tidy(path: str) -> None:
 
 
 def _slug(key: str) -> str:
-    """A key as a part of a folder's name: `tests/test_facts.py::test_ulm` becomes `tests-test_facts-test_ulm`."""
+    """A key as a part of a folder's name: `tests/test_facts.py::test_ulm` becomes `tests-test_facts-test_ulm`.
+
+    Of one that is too long, the beginning and a digest.
+    """
     key = key.replace(".py::", "-").replace("::", "-")
-    return "".join(char if char.isalnum() or char in "_-" else "-" for char in key).strip("-")
+    slug = "".join(char if char.isalnum() or char in "_-" else "-" for char in key).strip("-")
+    if len(slug.encode()) <= _LONGEST_SLUG:
+        return slug
+    return f"{slug[:30]}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proctor import evaluation
-from proctor.cli.output import clean, number, table
+from proctor.cli.output import clean, number, table, typed
 from proctor.cli.summary import summary_lines
 from proctor.errors import ProctorError
 from proctor.pytesting.words import shown_path
@@ -27,7 +27,8 @@ def write_summary(reporter: pytest.TerminalReporter, groups: Sequence[str], *, i
     for position, group in enumerate(groups):
         if position:
             reporter.line("")
-        path = clean(shown_path(Path(group)))
+        shown = shown_path(Path(group))
+        path = clean(shown)
         try:
             report = evaluation.report(group)
         except ProctorError as error:
@@ -39,7 +40,7 @@ def write_summary(reporter: pytest.TerminalReporter, groups: Sequence[str], *, i
             for line in table(list(_by_test(report.groups[0]))):
                 reporter.line(line)
         reporter.line(f"runs: {path}")
-        reporter.line(f"next: proctor list {path}")
+        reporter.line(f"next: proctor list {typed(shown)}")
     if not is_measured:
         reporter.line("nothing was measured: no test passed, and none failed", red=True)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from proctor.cli.output import clean, counted, grade_lines, number, shorten
+from proctor.cli.output import clean, counted, grade_lines, number, shorten, typed
 from proctor.errors import StoreError
 from proctor.pytesting.plugin import INCONCLUSIVE
 from proctor.records.grade import Outcome
@@ -37,7 +37,7 @@ def explained(evaluated: Evaluated) -> str:
     recorded = [run for run in shown if (evaluated.group / run.run).is_dir()]
     lines += ["", f"recorded in {clean(shown_path(evaluated.group))}"]
     if recorded:
-        lines.append(f"see more: proctor show {clean(shown_path(evaluated.group / recorded[0].run))}")
+        lines.append(f"see more: proctor show {typed(shown_path(evaluated.group / recorded[0].run))}")
     return "\n".join(lines)
 
 

@@ -46,6 +46,7 @@ class PairAgreement(msgspec.Struct, frozen=True, kw_only=True):
         matrix: a row for each answer of the left one, a column for each of the right one.
         agreement: the share of runs on which both say the same.
         kappa: Cohen's, weighted where the answers have an order.
+        weighting: of kappa: `quadratic` for a scale, where answers that are nearer count as agreeing more; else `none`.
         sensitivity: of a grader, how many of those that the person passes it passes.
         specificity: of a grader, how many of those that the person fails it fails.
     """
@@ -88,7 +89,10 @@ class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: path of the run directory.
+        question: its id; `*` for the run as a whole.
+        left: a person, or a grader with its revision left away.
         left_said: the answer of the left one.
+        right: a person; `people` for what most of them say.
         right_said: the answer of the right one.
         notes: what people noted about the run, and what the grader said.
     """
@@ -108,6 +112,7 @@ class Corrected(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         grader: its name.
         question: id of the question that both answer; `*` for the run as a whole.
+        text: what it asks.
         sample: id of the random sample; empty when people labelled every run.
         labelled: runs of the sample that people answered.
         missing: runs of the sample that nobody answered, or nobody could tell.
@@ -168,6 +173,11 @@ class AgreementReport(msgspec.Struct, frozen=True, kw_only=True):
         labelled: those with a label.
         annotators: who labelled, with how many runs each.
         seen_grades: labels that were signed off after their grades had been looked at.
+        pairs: two people, or a grader and people, on each question.
+        alphas: all people together, on each question that two or more answered.
+        corrected: numbers of graders, corrected by what people said.
+        standings: each revision of each grader, held against people.
+        disagreements: runs about which two raters differ.
         notes: what was left out, a sentence each.
     """
 

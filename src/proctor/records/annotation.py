@@ -16,7 +16,12 @@ ROW_VERSION = 1
 
 
 class Annotator(msgspec.Struct, frozen=True, kw_only=True):
-    """Who holds the opinion, by revision: `graders.py@sha256:...`, a judge with its model, a person."""
+    """Who holds the opinion, by revision: `graders.py@sha256:...`, a judge with its model, a person.
+
+    Attributes:
+        kind: a `grader` in code, a `judge`, or a person (`human`).
+        id: module and digest of a grader; name, version or digest, and model of a judge; name of a person.
+    """
 
     kind: Literal["grader", "judge", "human"]
     id: str
@@ -58,6 +63,7 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
         id: digest of the row's own JSON less id, time and duration; the same content has the same id.
         run: id of the run.
         at: when, ISO 8601 in UTC; not part of the content.
+        annotator: who says it: the grading module, or the judge that the grader asked.
         round_id: the grading that this row belongs to.
         round_size: number of rows in that round; a round with fewer counts for nothing.
         name: the grader's name in its module.
@@ -69,6 +75,10 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
         threshold: the bar of a scalar.
         samples: the value of each sample, None for an inconclusive one; empty when there was one sample.
         aggregate: how binary samples were combined.
+        feedback: a sentence for whoever reads the report; empty where there is none.
+        cause: why it is inconclusive; None when it is not.
+        evidence: any JSON that backs the finding; null where there is none.
+        defect: what went wrong, when code did.
         duration_s: how long the grader took; not part of the content.
         mean: of the samples that have a value, where there were several.
         spread: their standard deviation, with n - 1; None for fewer than two.

@@ -8,7 +8,12 @@ import msgspec
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """The least and the most that a number can be, given what is missing."""
+    """The least and the most that a number can be, given what is missing.
+
+    Attributes:
+        low: with everything that is missing as worst.
+        high: with everything that is missing as best.
+    """
 
     low: float
     high: float

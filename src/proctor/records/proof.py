@@ -28,6 +28,8 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         role: the test's own solution, the agent that does nothing, or a wrong solution.
         name: `reference`, `no-op`, or that of the wrong solution.
+        ending: how the run ended.
+        outcome: what its grades come to.
         objective: 0 to 1; None when it could not be told.
     """
 
@@ -53,8 +55,12 @@ class TestProof(msgspec.Struct, frozen=True, kw_only=True):
     """What was found about one test.
 
     Attributes:
+        test: its id.
+        verdict: the worst of the findings; `ok` when there is none.
         ceiling: objective of the reference; None without one, or when it could not be told.
         floor: the best objective of the no-op and the wrong solutions; None when none could be told.
+        tried: the runs that were made, and what they came to.
+        findings: what was noticed, a sentence each.
     """
 
     __test__ = False
@@ -68,7 +74,12 @@ class TestProof(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SuiteProof(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found about all tests of a suite."""
+    """What was found about all tests of a suite.
+
+    Attributes:
+        suite: its name.
+        tests: in the order of the suite.
+    """
 
     schema: str = PROOF_SCHEMA
     suite: str

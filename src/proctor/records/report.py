@@ -43,6 +43,16 @@ class GradeLine(msgspec.Struct, frozen=True, kw_only=True):
     """One grade of one run.
 
     Attributes:
+        grader: its name.
+        score: 0 to 1, a binary one as 0 or 1; None when inconclusive.
+        outcome: whether it met its bar.
+        scale: `binary` (passes or not) or `scalar` (0 to 1).
+        weight: its share in the objective.
+        must_pass: it is a gate.
+        threshold: the bar of a scalar.
+        feedback: what the grader said, in a sentence; empty where it said nothing.
+        cause: why it is inconclusive; None when it is not.
+        defect: what went wrong, when code did.
         samples: the value of each sample, None for an inconclusive one; empty when there was one.
         mean: of those that have a value.
         spread: their standard deviation.
@@ -68,7 +78,14 @@ class GradeLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerLine(msgspec.Struct, frozen=True, kw_only=True):
-    """What one person answered to one question; an `answer` of null says "cannot tell" where it `is_answered`."""
+    """What one person answered to one question; an `answer` of null says "cannot tell" where it `is_answered`.
+
+    Attributes:
+        question: its id.
+        text: what it asks.
+        answer: None for "cannot tell", and for a question that was left out.
+        is_answered: it was not left out.
+    """
 
     question: str
     text: str
@@ -82,10 +99,14 @@ class LabelLine(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         checklist: id of the lineage.
         name: what the checklist is called; its id where the group does not have it.
+        annotator: who.
         version: the revision that was answered.
         score: weighted share of what is good, 0 to 1; None while it is stale, or when "cannot tell" could change it.
         bounds: the score with all that cannot be told as worst, and as best.
         is_stale: a live question is unanswered.
+        answers: one for each live question, answered or not.
+        note: a remark; empty for none.
+        at: when it was signed off last, ISO 8601 in UTC.
         saw_grades: it was signed off after a look at the grades.
         row: id of the row that was signed off last.
     """
@@ -127,18 +148,28 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: name of the run directory.
+        test: id of its test.
+        trial: 1 for the first.
+        attempt: 1 for the first at this trial.
+        ending: how it ended; `interrupted` also for a trial that was planned and never ended.
+        outcome: what its grades come to; `fail` when the agent did not end well.
         objective: 0 to 1; None when missing grades could change it.
+        bounds: the objective with everything missing as worst, and as best.
         gates_passed: None when missing grades could change it.
+        has_gate: one of its graders is a gate.
+        grades: those of the latest complete round; empty where the ending decides, or there is no round.
         cause: why the run as a whole is inconclusive, when that has one reason.
         reason: that cause in a sentence, or why the agent did not end well.
+        duration_s: wall-clock time in seconds; None for a trial that never ended, or whose run cannot be read.
+        description: the test's, for people; None where it has none.
         rounds: number of complete rounds of grades.
         unread_rows: rows that this version does not understand.
         supersedes: this attempt was made to replace an earlier one that did not end well.
         metrics: what the trace adds up to; None for a run without one.
         fault: whose fault it is, where the ending says nothing about the agent and nobody stopped it.
+        failure: whose failure it is that it did not pass, the agent's or a harness failure; None for neither.
         labels: what people say of it.
         label_score: the mean of their scores; None when there is none.
-        failure: whose failure it is that it did not pass, the agent's or a harness failure; None for neither.
     """
 
     run: str
@@ -176,6 +207,12 @@ class GroupReport(msgspec.Struct, frozen=True, kw_only=True):
         bounds: the mean with everything missing as worst, and as best.
         figures: the mean and the pass rate with their errors and intervals, and how reliable the agent is.
         planned: graded + inconclusive + errored + harness_failures + interrupted.
+        graded: trials that have an objective from their grades.
+        inconclusive: trials that ended well, and whose objective cannot be told.
+        errored: trials in which the agent did not end well; each counts as 0.
+        harness_failures: trials that say nothing about the agent, since something else failed.
+        interrupted: trials that the operator stopped, or that never ran to their end.
+        runs: one for each planned trial: the attempt that counts.
         owners: whose fault the harness failures are: their number by owner.
         set_aside: names of runs that do not count, since another attempt at their trial does.
         judging: what judging took, by judge; an answer from the cache took nothing.
@@ -254,11 +291,16 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """All groups that a command was given, and the mean over all their tests.
 
     Attributes:
+        groups: each by itself.
+        n: number of tests that the mean is over; one that several groups have counts in each.
+        mean: mean objective over these tests, each with the same weight; None when nothing was measured.
+        bounds: the mean with everything missing as worst, and as best.
         objective: that mean with its error and interval; without them where groups share tests.
         pass_rate: the share of trials that passed, averaged likewise; likewise.
+        warnings: what a reader should know before the numbers, a sentence each.
         moved: after a grading, the verdicts that are others than in the round before.
-        over_budget: after a grading, that a judge was not asked since it could have cost too much.
         unrecorded: after a grading, the runs whose grades could not be written; their numbers are of a round before.
+        over_budget: after a grading, that a judge was not asked since it could have cost too much.
         decision: after a grading, what it comes to.
         comparison: after a grading with a baseline, how it compares with that.
     """

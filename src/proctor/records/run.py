@@ -10,6 +10,7 @@ from proctor.records.changes import Changes
 from proctor.records.evidence import Channels
 from proctor.records.fault import Fault
 from proctor.records.grade import Defect
+from proctor.records.isolation import Isolation, Usage
 from proctor.records.json_value import Json
 from proctor.records.suite import Test
 from proctor.records.trace import Event, Metrics
@@ -111,47 +112,6 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     processes: int | None = None
 
 
-class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a trial used at its peak, where that could be seen. None is what could not.
-
-    Attributes:
-        memory_bytes: of all of its processes together.
-        cpu_s: processor time of all of them, in seconds.
-        processes: how many processes and threads there were at a time.
-        output_bytes: what it printed and answered.
-        workdir_bytes: what its workdir held on the disk, as it was when the trial ended.
-    """
-
-    memory_bytes: int | None = None
-    cpu_s: float | None = None
-    processes: int | None = None
-    output_bytes: int | None = None
-    workdir_bytes: int | None = None
-
-
-class Isolation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the agent was kept apart from, and what was let in, by name.
-
-    Attributes:
-        home: `private`, or `kept`: the operator's own.
-        passed: variables that look like credentials or settings of the operator and were let in because somebody
-            asked for it, by name.
-        withheld: variables that were kept from it, by name.
-        sandbox: `none`, or the program that confined it.
-        network: `host`, `proxy` or `none`.
-        hosts: with `proxy`, the hosts that it could reach.
-        user: the numeric user that it ran as, where that was not proctor's own.
-    """
-
-    home: str = "private"
-    passed: tuple[str, ...] = ()
-    withheld: tuple[str, ...] = ()
-    sandbox: str = "none"
-    network: str = "host"
-    hosts: tuple[str, ...] = ()
-    user: int | None = None
-
-
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent made of one trial: its ending, and its output.
 
@@ -177,7 +137,13 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SuiteRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which suite a run belongs to."""
+    """Which suite a run belongs to.
+
+    Attributes:
+        name: what it is called; empty for a run that was added without one.
+        digest: of all that its tests say, in order, `sha256:...`; None where that is not known.
+        commit: the git commit that it comes from; None for one that does not come from git.
+    """
 
     name: str
     digest: str | None = None
@@ -209,7 +175,14 @@ class GradersRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Platform(msgspec.Struct, frozen=True, kw_only=True):
-    """What the run ran on."""
+    """What a run ran on. Of a run that proctor did not make itself, what is not known is empty.
+
+    Attributes:
+        proctor: version of proctor.
+        python: version of Python, such as `3.12.4`.
+        system: as Python names it, such as `linux`.
+        machine: kind of processor, such as `x86_64`.
+    """
 
     proctor: str
     python: str
@@ -221,25 +194,40 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`run.json`: the facts of one run, written once and never changed.
 
     Attributes:
+        schema: format of the file.
         run: unique id of the run.
         test: the test as the suite said it.
         trial: 1 for the first.
         attempt: 1 for the first.
         supersedes: this attempt counts instead of an earlier one that did not end well.
+        ending: how the trial ended.
         output: what the agent answered, when it is small; see `output_file`.
         output_file: file in the run directory that holds a large output, as JSON.
         trace: file in the run directory that holds the trace, where that is another than `trace.jsonl`.
+        exit_code: of a command; None where a signal ended it, and for an agent that is no command.
+        signal: name of the signal that ended the agent's process, ours included; None when none did.
+        defect: what went wrong; None when nothing did, or when the ending says all of it.
         fault: whose fault it is, where the ending says nothing about the agent.
+        notes: sentences about what was noticed on the way.
+        agent: which agent was under test.
+        suite: the suite that its test is from.
+        graders: the grading code that is stored with it; None for a test that has none.
+        test_digest: digest of everything that the test says, `sha256:...`.
+        input_digest: digest of the test's input alone.
+        fixture_digest: digest of the files that the workdir started with; None where the test has none.
         fixture_commit: the git commit that the test's files come from, when they do.
         holdout_digest: digest of the held-out files, which are in `inputs/holdout`.
         artifact: digest of what the agent carried to be tested, which is in `inputs/artifact`.
+        limits: what the trial might use; of a run that was added they are not known.
         started_at: ISO 8601, UTC.
         ended_at: ISO 8601, UTC.
         duration_s: wall-clock time of the agent, in seconds.
+        max_rss_kb: peak memory of the process tree's largest member, in KiB; None where that could not be seen.
         usage: what the trial used at its peak.
-        has_changes: True when it was looked at what the agent changed of its files: `changes.json`, or none there.
         isolation: what the agent was kept apart from; None in runs that were made before that was recorded.
+        platform: what it ran on.
         workdir: True when a snapshot of the workdir is kept.
+        has_changes: True when it was looked at what the agent changed of its files: `changes.json`, or none there.
         files: digests of the other files that were written with the run, by name.
         parallel: how many trials ran at once.
         has_gate: True when one of the test's graders is a gate, as found before the run.
@@ -285,7 +273,14 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One planned trial, and the run directory that it will have."""
+    """One planned trial, and the run directory that it will have.
+
+    Attributes:
+        test: id of the test.
+        trial: 1 for the first.
+        run_dir: name of the run directory, in the group.
+        test_digest: digest of everything that the test said when this was planned.
+    """
 
     test: str
     trial: int
@@ -347,8 +342,13 @@ class GroupPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`group.json`: what one `proctor run` set out to do, written before the first agent starts.
 
     Attributes:
+        schema: format of the file.
         group: unique id of the group.
         created_at: ISO 8601, UTC.
+        agent: which agent is under test.
+        suite: the suite that its tests are from.
+        limits: what a trial may use; a test can have another time limit, which stands in its `run.json`.
+        platform: what the plan was made on.
         cells: the trials that this group is to hold.
         shard: where it is a part of a plan, which one, and what the whole is.
         parts: where it was merged from other groups, which those were.
@@ -370,7 +370,15 @@ class AttemptRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One row of `attempts.jsonl`: an attempt has started, or has ended.
 
     Attributes:
-        facts: digest of the `run.json` that was written when it ended.
+        v: version of the row's format.
+        event: `started` or `ended`.
+        run_dir: name of the run directory, in the group.
+        test: id of the test.
+        trial: 1 for the first.
+        attempt: 1 for the first at this trial.
+        at: when it started or ended, ISO 8601 in UTC.
+        ending: how it ended; None when it has only started.
+        facts: digest of the `run.json` that was written when it ended; None when it has only started.
     """
 
     v: int

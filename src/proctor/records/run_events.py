@@ -36,6 +36,7 @@ class Planned(msgspec.Struct, frozen=True, kw_only=True):
     """The run begins.
 
     Attributes:
+        event: always `planned`.
         at: when, ISO 8601 in UTC.
         group: the group's folder.
         agent: as it was named.
@@ -58,6 +59,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
     """A trial was started.
 
     Attributes:
+        event: always `started`.
         at: when, ISO 8601 in UTC.
         run: name of the run directory that it will have.
         test: id of its test.
@@ -78,6 +80,7 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     """A trial has ended: `ended`, and is recorded; or `lost`, since it could not be recorded.
 
     Attributes:
+        event: `ended`, or `lost`.
         at: when, ISO 8601 in UTC.
         run: name of the run directory.
         test: id of its test.
@@ -110,6 +113,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """The run goes on; said once a minute.
 
     Attributes:
+        event: always `progress`.
         at: when, ISO 8601 in UTC.
         planned: number of trials.
         done: of these, those that have ended for good.
@@ -137,6 +141,8 @@ class NotOk(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: name of the run directory.
+        test: id of its test.
+        trial: 1 for the first.
         ending: None for one that could not be recorded.
         reason: why.
         fault: whose fault that is, where it says nothing about the agent.
@@ -168,6 +174,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The run is over: the last line, unless it is graded.
 
     Attributes:
+        event: always `summary`.
         at: when, ISO 8601 in UTC.
         group: the group's folder.
         planned: number of trials.
@@ -198,6 +205,7 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
     """What the grades come to: the last line of a run that is graded.
 
     Attributes:
+        event: always `report`.
         at: when, ISO 8601 in UTC.
         report: as `proctor grade --json` prints it.
     """

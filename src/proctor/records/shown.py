@@ -174,6 +174,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         kind: a `program`, a `library`, or a part of the `system`.
+        name: what it is called.
         version: None when it is not there.
         where: its path.
         extra: of a library, the extra of proctor's package that brings it; None for one that is always there.
@@ -230,6 +231,7 @@ class Left(msgspec.Struct, frozen=True, kw_only=True):
     """One process, control group or folder that was left behind.
 
     Attributes:
+        kind: what it is: a `process`, a control `group`, or a `folder`.
         what: its command, or its path.
         pid: of a process.
         cleaned: it is gone now; None when that was not asked for.

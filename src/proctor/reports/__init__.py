@@ -1,4 +1,7 @@
-"""Reports in the forms that other programs and people read: JSON, JUnit, Markdown, and one page of HTML."""
+"""Reports in the forms that other programs and people read: JSON, JUnit, Markdown, and one page of HTML.
+
+`write_report` is public; nothing else here is.
+"""
 
 from __future__ import annotations
 

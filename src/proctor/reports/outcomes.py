@@ -99,9 +99,11 @@ def verdict_reasons(report: Report, name: Callable[[str], str] = str) -> Iterato
         yield f"the grades of {counted(len(report.unrecorded), 'run')} could not be written"
     if report.over_budget:
         yield "the budget ran out: a judge was not asked, since it could have cost too much"
-    gates = sum(run.has_gate and run.gates_passed is False for run in runs)
+    gates = [state_of(run) for run in runs if run.has_gate and run.gates_passed is False]
     if gates:
-        yield f"a gate failed in {gates} of {counted(len(runs), 'run')}"
+        errored = gates.count("errored")
+        why = f", {errored} of which did not end well" if errored else ""
+        yield f"a gate failed in {len(gates)} of {counted(len(runs), 'run')}{why}"
     for one in _demands(report):
         yield f"{demanded(one, name(base_of(report)))}: {demand_reason(one, report)}"
     states = [state_of(run) for run in runs]

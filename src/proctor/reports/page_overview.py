@@ -151,7 +151,7 @@ def _demands(report: Report, demands: Iterable[Demand]) -> ET.Element | None:
     return element(
         "div",
         element("h3", "What was demanded"),
-        _scrolled(table(("demand", "outcome", "because"), rows)),
+        _scrolled(table(("demand", "outcome", "because"), rows, class_="short")),
         class_="block",
     )
 

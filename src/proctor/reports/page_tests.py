@@ -139,8 +139,11 @@ def _trials(line: TestLine) -> Iterator[Content]:
             for run in sorted(line.runs, key=lambda run: run.trial)
         ]
         yield element("span", signs, class_="signs")
-    yield f"{figures.passed}/{figures.planned}"
+    known = figures.passed + figures.failed
+    yield f"{figures.passed}/{known}"
     yield element("span", " passed", class_="unseen")
+    if figures.planned > known:
+        yield f", {figures.planned - known} unclear"
 
 
 def _ranged(values: Sequence[float | None], name: str) -> ET.Element:

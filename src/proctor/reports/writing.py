@@ -47,13 +47,16 @@ def check_place(path: Path) -> None:
         UsageError: it cannot.
     """
     folder = path.absolute().parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        what = (
-            "is a folder"
-            if path.is_dir()
-            else f"cannot be written: {str(folder)!r} is no folder to write into"
-        )
-        raise UsageError(f"{str(path)!r} {what}", fix="Name another file with -o; nothing was done.")
+    what = ""
+    try:
+        if path.is_dir():
+            what = "is a folder"
+        elif not folder.is_dir() or not os.access(folder, os.W_OK):
+            what = f"cannot be written: {str(folder)!r} is no folder to write into"
+    except OSError as error:
+        what = f"cannot be written: {error.strerror}"
+    if what:
+        raise UsageError(f"{str(path)!r} {what}", fix="Name another file; nothing was done.")
 
 
 def write_report(report: Report, path: str | Path, details: Details | None = None) -> None:
@@ -108,8 +111,8 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises:
         UsageError: it cannot be written; what was there before is there still.
     """
-    # Several processes may write the same report, each its own part.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # Several processes may write the same report, each its own part; a name that just fits has to fit then too.
+    temporary = path.with_name(f".{path.name[:40]}.{os.getpid()}.part")
     try:
         temporary.write_bytes(content)
         temporary.replace(path)
@@ -117,7 +120,7 @@ def write_whole(path: Path, content: bytes) -> None:
         with suppress(OSError):
             temporary.unlink()
         raise UsageError(
-            f"{str(path)!r} cannot be written: {error.strerror}", fix="Name another file with -o."
+            f"{str(path)!r} cannot be written: {error.strerror}", fix="Name another file."
         ) from error
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -25,6 +25,9 @@ SCHEMAS: Final = ("suite", "test", "settings")
 """The schemas that the files of a scaffold name; they are written beside them, so that an editor needs no network."""
 
 SCHEMA_FOLDER: Final = ".proctor"
+
+MOST_NAMED: Final = 5
+"""Files that an error names; it counts the others."""
 
 
 class _Way(NamedTuple):
@@ -84,7 +87,11 @@ def scaffold(kind: Kind, service: Service | None = None) -> Scaffold:
     """
     way = _WAYS[kind]
     words = {
-        "run": f"{way.run} --grade   # run the agent, and grade what it did",
+        "commands": _aligned(
+            ("proctor check", "can the graders tell right from wrong?"),
+            (f"{way.run} --grade", "run the agent, and grade what it did"),
+            ("proctor list runs", "every run so far"),
+        ),
         "plain_run": way.run,
         "edit": f"1. {way.edit}",
         "install": _install(way, service),
@@ -107,19 +114,11 @@ def write(made: Scaffold, folder: Path) -> None:
     """Write a scaffold into a folder, which is made when it is not there. Nothing that is there is touched.
 
     Raises:
-        UsageError: some of its files are there already, all of which are named; or the folder cannot be written. Then
-            nothing was written.
+        UsageError: some of its files are there already, of which the first are named; or the folder cannot be
+            written. Then nothing was written.
     """
-    faults = [
-        Fault(
-            "it is there already",
-            str(folder / path),
-            "Nothing was written. Name another folder, or move it away.",
-        )
-        for path in made.files
-        if os.path.lexists(folder / path)
-    ]
-    faults += _hidden_settings(folder)
+    taken = [str(folder / path) for path in made.files if os.path.lexists(folder / path)]
+    faults = [*([_taken(taken)] if taken else []), *_hidden_settings(folder)]
     if faults:
         raise UsageError.of(faults)
     done: list[Path] = []
@@ -139,6 +138,17 @@ def write(made: Scaffold, folder: Path) -> None:
         raise
 
 
+def _taken(paths: Sequence[str]) -> Fault:
+    """What cannot be written, since it is there."""
+    if len(paths) == 1:
+        fix = "Nothing was written. Name another folder, or move it away."
+        return Fault("it is there already", paths[0], fix)
+    named = list(paths[:MOST_NAMED])
+    named += [f"and {len(paths) - MOST_NAMED} more"] if len(paths) > MOST_NAMED else []
+    fix = "Nothing was written. Name another folder, or move them away."
+    return Fault(f"{len(paths)} of the files are there already: {', '.join(named)}", "", fix)
+
+
 def _hidden_settings(folder: Path) -> Iterator[Fault]:
     """What would be settings no more, as a proctor.toml comes before them."""
     path = folder / "pyproject.toml"
@@ -149,6 +159,12 @@ def _hidden_settings(folder: Path) -> Iterator[Fault]:
     if isinstance(tools, dict) and "proctor" in tools:
         fix = "Nothing was written. Name another folder, such as one of its own in here."
         yield Fault("it has settings of proctor already, and a proctor.toml would hide them", str(path), fix)
+
+
+def _aligned(*lines: tuple[str, str]) -> str:
+    """Commands with what each is for, one below the other."""
+    width = max(len(command) for command, _ in lines)
+    return "\n".join(f"{command:<{width}}  # {purpose}" for command, purpose in lines)
 
 
 def _install(way: _Way, service: Service | None) -> str:

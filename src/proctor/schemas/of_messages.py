@@ -24,6 +24,7 @@ def trace_line_schema() -> dict[str, Json]:
     shared: dict[str, Json] = {}
     name = _named(TracesData.DESCRIPTOR, shared)
     shared[name]["required"] = ["resourceSpans"]
+    shared[name]["properties"]["resourceSpans"]["description"] = "The spans, by what they come from."
     return {"$ref": f"#/$defs/{name}", "$defs": shared}
 
 

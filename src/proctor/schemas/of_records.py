@@ -15,6 +15,7 @@ _REFERENCE: Final = "#/$defs/{name}"
 _SECTION: Final = re.compile(r"^(Attributes|Raises|Args|Returns):$", re.MULTILINE)
 _ATTRIBUTE: Final = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 _PYTHON_WORDS: Final = {"None": "null", "True": "true", "False": "false"}
+_TOLD_APART: Final = "Says what this is, where it can be one of several."
 _KINDS: Final = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
 
 
@@ -92,6 +93,9 @@ def _describe(part: dict[str, Any]) -> None:
     for name, said in _ATTRIBUTE.findall(attributes):
         if name in properties:
             properties[name]["description"] = sentence(said)
+    for field in properties.values():
+        if len(field.get("enum", ())) == 1:
+            field.setdefault("description", _TOLD_APART)
     # A format names itself: what holds another name is no such document.
     if str(properties.get("schema", {}).get("default", "")).startswith("proctor."):
         _pin(properties, "schema", properties["schema"]["default"])

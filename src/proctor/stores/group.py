@@ -22,10 +22,8 @@ from proctor.records.json_value import digest_of_bytes, storable
 from proctor.records.run import GROUP_SCHEMA, AttemptRow, GradersRef, GroupPlan, RunFacts
 from proctor.stores import rows
 from proctor.stores.assembly import KeptTree, assemble
-from proctor.stores.rundir import (
-    FACTS,
-    RunDir,
-)
+from proctor.stores.locks import locked
+from proctor.stores.rundir import FACTS, RunDir
 
 PLAN: Final = "group.json"
 ATTEMPTS: Final = "attempts.jsonl"
@@ -54,6 +52,7 @@ class GroupDir:
         self.path = path
         self.warnings: list[str] = []
         self._staging = path / STAGING / writer
+        self._held: list[int] = []
         self._attempts_lock = threading.Lock()
 
     @classmethod
@@ -106,7 +105,7 @@ class GroupDir:
                 (path / STAGING).mkdir()
             group._note_ends()
         except BaseException:
-            os.close(group._claim)
+            group._release()
             raise
         return group
 
@@ -123,7 +122,7 @@ class GroupDir:
         """
         group = cls(path, writer=writer)
         try:
-            group._staging.mkdir(parents=True, exist_ok=True)
+            path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(
                 f"the group {str(path)!r} cannot be made: {error.strerror}",
@@ -132,15 +131,19 @@ class GroupDir:
         group.claim(is_shared=True)
         try:
             there = group.plan()
-            if there is None and not any(True for _ in run_dirs(path)):
-                group.write_plan(plan)
-            elif there != plan:
+            if there != plan and (there is not None or any(True for _ in run_dirs(path))):
                 raise UsageError(
                     f"the group {str(path)!r} already holds runs",
                     fix="Name another folder for it; runs that are finished are never written over.",
                 )
+            with group._writing("the group cannot be written"):
+                group._staging.mkdir(parents=True, exist_ok=True)
+                # Several have the group at once, and so may those who only read it; by this it is known who writes.
+                group._held.append(locked(group._staging, fcntl.LOCK_EX))
+            if there is None:
+                group.write_plan(plan)
         except BaseException:
-            os.close(group._claim)
+            group._release()
             raise
         return group
 
@@ -153,16 +156,11 @@ class GroupDir:
             StoreError: another process holds it, or the folder cannot be opened.
         """
         with self._writing("the group cannot be opened"):
-            self._claim = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(self._claim, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(self._claim)
-            raise StoreError(
-                "another `proctor run` is writing into this group",
-                where=str(self.path),
-                fix="Wait for it to end, or end it; then repeat the command.",
-            ) from error
+            self._held.append(locked(self.path, fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX))
+
+    def _release(self) -> None:
+        while self._held:
+            os.close(self._held.pop())
 
     def write_plan(self, plan: GroupPlan) -> None:
         """Write `group.json`, before the first agent starts.
@@ -369,7 +367,7 @@ class GroupDir:
             if is_kept:
                 sync(self.path)
         finally:
-            os.close(self._claim)
+            self._release()
 
     def runs(self) -> Iterator[RunDir]:
         """The run directories of the group, by name."""

@@ -40,7 +40,11 @@ class FileEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, o
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """`workdir.json`: everything that a workdir held."""
+    """`workdir.json`: everything that a workdir held.
+
+    Attributes:
+        entries: files, links, and empty folders, sorted by path.
+    """
 
     schema: str = MANIFEST_SCHEMA
     entries: tuple[FileEntry, ...]

@@ -7,7 +7,7 @@ import filecmp
 import os
 import shutil
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,7 @@ from proctor.records.run import GroupPlan
 from proctor.stores import rows
 from proctor.stores.checklists import CHECKLISTS
 from proctor.stores.group import ATTEMPTS, PLAN, STAGING, STORE
+from proctor.stores.locks import locked
 from proctor.stores.rundir import ANNOTATIONS, RunDir
 
 _MAKE_ROOM: Final = (
@@ -36,24 +37,25 @@ def at_rest(group: Path) -> Generator[None]:
     Raises:
         StoreError: somebody does, or it cannot be opened.
     """
-    try:
-        descriptor = os.open(group, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise StoreError(
-            f"the group cannot be read: {error.strerror}", where=str(group), fix="Make it readable."
-        ) from error
-    try:
+    with ExitStack() as stack:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+            stack.callback(os.close, locked(group, fcntl.LOCK_SH))
+            # Those who write into it together let others have the group; each of them holds a folder in here.
+            for writer in _folders(group / STAGING):
+                with suppress(FileNotFoundError):  # it has just finished
+                    stack.callback(os.close, locked(writer, fcntl.LOCK_SH))
+        except OSError as error:
             raise StoreError(
-                "another `proctor run` is writing into this group",
-                where=str(group),
-                fix="Wait for it to end, or end it; then repeat the command.",
+                f"the group cannot be read: {error.strerror}", where=str(group), fix="Make it readable."
             ) from error
         yield
-    finally:
-        os.close(descriptor)
+
+
+def _folders(inside: Path) -> list[Path]:
+    if not inside.is_dir():
+        return []
+    with os.scandir(inside) as entries:
+        return [inside / one.name for one in entries if one.is_dir(follow_symlinks=False)]
 
 
 def left_behind(group: Path, runs: Iterable[str]) -> tuple[str, ...]:
@@ -96,15 +98,18 @@ class MergingGroup:
         """Take along what the runs of a group share, before its runs.
 
         Raises:
-            StoreError: it cannot be copied; or another group has something else under the same digest.
+            StoreError: it cannot be copied; something of it is a link, which could lead to any file of this machine;
+                or another group has something else under the same digest.
         """
         store = group / STORE
+        _refuse_links([store])
         if not store.is_dir():
             return
         with _writing(self.path):
             (self.path / STORE).mkdir(exist_ok=True)
         with os.scandir(store) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
+        _refuse_links(store / entry.name for entry in entries)
         for entry in entries:
             kept = self.path / STORE / entry.name
             if entry.is_dir() and not kept.exists():
@@ -130,9 +135,11 @@ class MergingGroup:
         """Take along the rows of `attempts.jsonl`, each once, also those of a newer format.
 
         Raises:
-            StoreError: one cannot be read, or they cannot be written.
+            StoreError: one cannot be read, or is a link; or they cannot be written.
         """
-        lines = dict.fromkeys(line for group in groups for line in rows.lines(f"{group}/{ATTEMPTS}"))
+        files = [group / ATTEMPTS for group in groups]
+        _refuse_links(files)
+        lines = dict.fromkeys(line for file in files for line in rows.lines(str(file)))
         if lines:
             rows.append(f"{self.path}/{ATTEMPTS}", b"".join(line + b"\n" for line in lines))
 
@@ -231,6 +238,17 @@ def _claimed(staging: Path) -> int:
             if os.path.samestat(os.fstat(descriptor), staging.stat()):
                 return descriptor
         os.close(descriptor)  # whoever had it has finished, and it lies where it was to be
+
+
+def _refuse_links(paths: Iterable[Path]) -> None:
+    """What a group consists of is files and folders: what a link leads to is not copied into the merged group."""
+    for path in paths:
+        if path.is_symlink():
+            raise StoreError(
+                "it is a link, and proctor makes none here",
+                where=str(path),
+                fix="Put what it leads to in its place, or leave that group out.",
+            )
 
 
 def _is_same(one: Path, other: Path) -> bool:
