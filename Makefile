@@ -12,10 +12,10 @@ demo: $(VENV)/.core
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/einstein/demo.sh
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not site"
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "not slow and not site"
 
 test-slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(JOBS) -m slow
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m slow
 
 # A small language model for the tests that are marked local_llm: about 180 MB, below .venv.
 local-model: $(VENV)/.dev

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +19,10 @@ from proctor.host.isolation import isolate
 # A first example may import what it tries, on a machine that does much else: time is no criterion of a law.
 settings.register_profile("untimed", parent=settings(), deadline=None)
 settings.load_profile("untimed")
+
+# A job in the background is started deaf to Ctrl-C, and all that the tests start would be too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Said(NamedTuple):

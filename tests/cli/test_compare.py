@@ -31,6 +31,9 @@ def bad(text):
 GRADERS = "from proctor import ExactMatch\n\ngraders = [ExactMatch(must_pass=GATE)]\n"
 
 
+pytestmark = pytest.mark.xdist_group("compare")  # the groups are made once
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Eight tests, and the groups `base` (odd numbers right), `good` (all right) and `bad` (all wrong)."""

@@ -48,6 +48,7 @@ def tree(folder: Path) -> dict[str, bytes | None]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
         for path in folder.rglob("*")
+        if "__pycache__" not in path.parts
     }
 
 
@@ -191,7 +192,7 @@ def test_git_passes_over_the_runs_and_over_nothing_else(project: Project) -> Non
     project("init", "there")
     folder = project.root / "there"
     typed("git init --quiet; proctor run agent.py --out runs/first", folder)
-    listed = typed("git add --all; git ls-files", folder).stdout.split()
+    listed = typed("git add --all; git ls-files -- ':!*.pyc'", folder).stdout.split()
 
     assert sorted(scaffold("function").files) == sorted(listed)
 

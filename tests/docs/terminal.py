@@ -96,7 +96,9 @@ def environment(home: Path) -> dict[str, str]:
     Its home is a folder with a name for git to commit under, so that nothing is withheld from the agents of a page.
     """
     theirs = isolate(os.environ).environment
-    kept = {name: value for name, value in theirs.items() if not name.startswith(("PROCTOR_", "GIT_"))}
+    kept = {
+        name: value for name, value in theirs.items() if not name.startswith(("PROCTOR_", "GIT_", "PYTEST_"))
+    }
     (home / ".gitconfig").write_text("[user]\n\tname = reader\n\temail = reader@localhost\n")
     return kept | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}",

@@ -43,6 +43,9 @@ PRINTED = [one.name for one in SCHEMAS if one.kind == "printed" and one.name != 
 """What `proctor init` prints is looked at where that is tested."""
 
 
+pytestmark = pytest.mark.xdist_group("evidence")  # it is made once, and takes a while
+
+
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
     """Made once: every command was used."""
