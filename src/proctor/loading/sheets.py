@@ -17,6 +17,7 @@ import msgspec
 from proctor.core.formulas import guarded, unguarded
 from proctor.core.labels import answer_text
 from proctor.errors import UsageError
+from proctor.loading.csv_rows import csv_rows
 from proctor.loading.documents import text_of_bytes
 from proctor.loading.faults import AtLine, Faults, Spot, listed, shown
 from proctor.loading.json_text import TextError
@@ -99,35 +100,15 @@ def _guarded(value: Json) -> Json:
 
 
 def _read_csv(text: str, label: str, faults: Faults) -> Iterator[ReadRow]:
-    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
-    header: list[str] | None = None
-    line = 1
-    try:
-        for row in rows:
-            number, line = line, rows.line_num + 1
-            spot = Spot(AtLine(label, number))
-            if not any(row):
-                continue
-            if header is None:
-                header = row
-                if not _has_good_columns(header, spot, faults):
-                    return
-            elif len(row) != len(header):
-                faults.note(
-                    spot,
-                    f"The row has {len(row)} cells, and the first row names {len(header)} columns.",
-                    'Put cells that hold a comma, a quote or a line break in quotes: "a, b".',
-                )
-            else:
-                cells: dict[str, Json] = dict(zip(header, row, strict=True))
-                for name in ("note", "annotator"):
-                    if name in cells:
-                        cells[name] = unguarded(str(cells[name]))
-                yield ReadRow(spot, cells)
-    except csv.Error as error:
-        faults.note(
-            Spot(AtLine(label, line)), f"The row cannot be read: {error}.", "Check its quotes and commas."
-        )
+    lines = io.StringIO(text, newline="")
+    for spot, texts in csv_rows(lines, label, faults, _has_good_columns):
+        if not any(texts.values()):
+            continue
+        cells: dict[str, Json] = {**texts}
+        for name in ("note", "annotator"):
+            if name in texts:
+                cells[name] = unguarded(texts[name])
+        yield ReadRow(spot, cells)
 
 
 def _read_jsonl(text: str, label: str, faults: Faults) -> Iterator[ReadRow]:

@@ -7,7 +7,6 @@ means that the test has no such field. `timeout` and `trials` are numbers; tags 
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import NamedTuple
 from proctor.errors import did_you_mean
 from proctor.loading import json_text
 from proctor.loading.check import object_at
+from proctor.loading.csv_rows import csv_rows
 from proctor.loading.documents import note_text_error, note_unsound, text_of_bytes
 from proctor.loading.entries import Entry
 from proctor.loading.faults import AtLine, Faults, Spot, listed, shown
@@ -72,31 +72,12 @@ def _record(line: _Line, folder: Path, label: str, faults: Faults) -> Entry | No
 
 def read_csv(path: Path, label: str, faults: Faults) -> Iterator[Entry]:
     """The tests of a file with one row a test, the first row naming the columns."""
-    rows = csv.reader((line.text for line in _lines(path)), strict=True)
-    line = 1
+    lines = (line.text for line in _lines(path))
     try:
-        header: list[str] | None = None
-        for row in rows:
-            number, line = line, rows.line_num + 1
-            if not row:
-                continue
-            spot = Spot(AtLine(label, number))
-            if header is None:
-                header = row
-                if not _is_good_header(header, spot, faults):
-                    return
-            elif len(row) != len(header):
-                faults.note(
-                    spot,
-                    f"The row has {len(row)} cells, and the first row names {len(header)} columns.",
-                    'Put cells that hold a comma, a quote or a line break in quotes: "a, b".',
-                )
-            else:
-                yield Entry(spot, _fields_of(dict(zip(header, row, strict=True))), path.parent, spot.where)
+        for spot, cells in csv_rows(lines, label, faults, _is_good_header):
+            yield Entry(spot, _fields_of(cells), path.parent, spot.where)
     except TextError as fault:
         note_text_error(fault, label, faults)
-    except csv.Error as error:
-        faults.note(Spot(AtLine(label, line)), *_in_our_words(error))
 
 
 def _fields_of(cells: dict[str, str]) -> dict[str, Json]:
@@ -165,16 +146,3 @@ def _lines(path: Path) -> Iterator[_Line]:
         raise TextError(
             f"The file cannot be read: {error.strerror or error}.", "Check its name and permissions.", line=1
         ) from error
-
-
-def _in_our_words(error: csv.Error) -> tuple[str, str]:
-    said = str(error)
-    if "field larger" in said:
-        return "A cell holds more than 131,072 characters.", "Keep tests as large as this as JSONL."
-    if "new-line character" in said:
-        return "A lone carriage return ends a line.", "Save the table with the usual line ends."
-    if "unexpected end" in said:
-        return "A cell in quotes never ends.", 'Close it with a `"`; write a quote inside a cell as two: "".'
-    if "expected after" in said:
-        return "There is more after the closing quote of a cell.", 'Write a quote inside a cell as two: "".'
-    return f"The row cannot be read: {said}.", "Check its quotes and commas."
