@@ -20,9 +20,10 @@ from proctor.host.isolation import isolate
 settings.register_profile("untimed", parent=settings(), deadline=None)
 settings.load_profile("untimed")
 
-# A job in the background is started deaf to Ctrl-C, and all that the tests start would be too.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A job in the background is started deaf to the keyboard, and all that the tests start would be too.
+for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, usual)
 
 
 class Said(NamedTuple):
